@@ -1,0 +1,1 @@
+"""The Gradio Space: pages and plots over results; no score is computed here."""

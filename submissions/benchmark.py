@@ -1,0 +1,108 @@
+"""What a benchmark is to the rest of the code: its tasks, how its values are measured and how a standard scores them.
+
+Each of `submissions/{iris,fact_or_fair,stereotypical_bias,genres}.py` declares one `Benchmark`;
+`submissions/registry.py` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from submissions.values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from submissions.format import Submission
+
+TableName = Literal["responses", "annotations", "judgements"]
+Values = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a benchmark.
+
+    Args:
+        name: as it stands in the `task` column.
+        table: the table of the submission that holds its rows.
+        samples: how often each item is asked; `sample` runs from 0 to samples - 1.
+        ids: dataset revision -> all item ids of the task, a string array without repeats.
+    """
+
+    name: str
+    table: TableName
+    samples: int
+    ids: Callable[[str], pa.Array]
+
+
+class Standard(Protocol):
+    """What every benchmark's standard has; each benchmark's own dataclass adds its parameters."""
+
+    @property
+    def name(self) -> str:
+        """For example `inaugural`."""
+
+    @property
+    def draft(self) -> str:
+        """Why this standard is not released, or ''."""
+
+    @property
+    def minimum_coverage(self) -> float:
+        """Below this share of valid samples a ranked value is undefined."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a standard makes of the measured values.
+
+    Args:
+        scores: name -> sector or total score; `value` from the valid samples, `low`/`high` its bounds.
+        ranking: the name of the score that the board sorts by.
+        ranked: the number that the board sorts by (the worst case of `ranking`), None if unranked.
+        unranked: every reason why the model is not ranked; empty if it is.
+        labels: other outcomes, for example the two profile codes.
+    """
+
+    scores: dict[str, Value]
+    ranking: str
+    ranked: float | None
+    unranked: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One of the four benchmarks.
+
+    Args:
+        name: the same in every folder.
+        title: for people.
+        dataset_revisions: the newest first; older ones stay scoreable.
+        tasks: every task, in the paper's order.
+        measure: a checked submission -> its raw values by name, in a fixed order.
+        standards: released standards and drafts by name; the first is the default.
+        score: raw values, standard -> scores; needs no submission.
+        higher_is_better: direction of the ranked number.
+        signature: a checked submission -> what else decided the values (parser, judge, embedding).
+    """
+
+    name: str
+    title: str
+    dataset_revisions: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    measure: Callable[[Submission], dict[str, Value]]
+    standards: Mapping[str, Any]
+    score: Callable[[Values, Any], Scored]
+    higher_is_better: bool
+    signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
+
+    def task(self, name: str) -> Task:
+        """The task of that name."""
+        return next(task for task in self.tasks if task.name == name)
+
+    def task_names(self) -> Sequence[str]:
+        """The names of the tasks, in order."""
+        return [task.name for task in self.tasks]

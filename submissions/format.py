@@ -1,0 +1,146 @@
+"""The submission format: what is in `submission.json` and in the three tables; `FORMAT.md` beside this explains it.
+
+The models here are the one definition: reading validates against them, and `fairspace schema` prints their JSON schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Line = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]*$")
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Tool(_Model):
+    """A label source or a judge: what made the labels, and which version of it."""
+
+    name: Line
+    version: Line
+    settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
+
+
+class SubmissionMeta(_Model):
+    """`submission.json`."""
+
+    format: Literal[1] = Field(description="version of this format")
+    benchmark: Literal["iris", "fact_or_fair", "stereotypical_bias", "genres"]
+    dataset_revision: Line = Field(description="revision of the dataset whose items were run")
+    model: Line
+    revision: Line = Field(description="commit, date or version of the model")
+    organisation: Line
+    licence: Line = Field(description="SPDX identifier where there is one")
+    contact: Line = Field(description="an address or a page where questions can be asked; not shown on the board")
+    generation: dict[str, str | int | float | bool | None] = Field(
+        description="generation settings, for example temperature, seed, prefix"
+    )
+    labels: Tool | None = Field(default=None, description="what labelled the images; required with annotations")
+    judge: Tool | None = Field(default=None, description="the judge model; required with judgements")
+    baseline: Literal["random", "constant", "stereotyped", "balanced", "refusing"] | None = Field(
+        default=None, description="set by `fairspace baseline` alone: a trivial model, marked so on the board"
+    )
+
+
+RESPONSES = pa.schema(
+    [
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("response", pa.string()),
+        pa.field("names", pa.string()),
+    ]
+)
+"""`response` null: the model gave none. `names`: GENRES' `upstream` revision alone, "First|Second" as in the prompt."""
+
+ANNOTATIONS = pa.schema(
+    [
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("face", pa.int32(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("gender", pa.string()),
+        pa.field("age", pa.string()),
+        pa.field("skin_tone", pa.string()),
+        pa.field("race", pa.string()),
+        pa.field("image_quality", pa.float64()),
+        pa.field("face_quality", pa.float64()),
+        pa.field("prompt_similarity", pa.float64()),
+        pa.field("reference_similarity", pa.float64()),
+    ]
+)
+"""One row per face, `face` from 0; an image without a usable face is one row with face 0 and a status other than ok."""
+
+JUDGEMENTS = pa.schema(
+    [
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("judgement", pa.string()),
+    ]
+)
+"""`judgement`: the judge's raw answer (the JSON text that the prompt asks for); null where it gave none."""
+
+SCHEMAS: Mapping[str, pa.Schema] = {"responses": RESPONSES, "annotations": ANNOTATIONS, "judgements": JUDGEMENTS}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "responses": ("task", "id", "sample"),
+    "annotations": ("task", "id", "sample", "face"),
+    "judgements": ("task", "id", "sample"),
+}
+"""The columns that identify a row: a repeat is the fault DUPLICATE_ID."""
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "responses": ("task", "id", "sample", "response"),
+    "annotations": ("task", "id", "sample", "face", "status"),
+    "judgements": ("task", "id", "sample", "judgement"),
+}
+VOCABULARY: Mapping[str, tuple[str, ...]] = {
+    "status": ("ok", "no_face", "unreadable", "abstained", "refused"),
+    "gender": ("female", "male"),
+    "age": ("young", "middle-aged", "older"),
+    "skin_tone": ("light", "middle", "dark"),
+    "race": ("Asian", "Black", "Hispanic", "White"),
+}
+"""Closed vocabularies of the annotation columns; null means that the labeller gave no label."""
+RANGES: Mapping[str, tuple[float, float]] = {
+    "image_quality": (0.0, 1.0),
+    "face_quality": (0.0, 1.0),
+    "prompt_similarity": (-1.0, 1.0),
+    "reference_similarity": (-1.0, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission that was read and checked: rows of known tasks and items, no repeats, sorted by key.
+
+    Args:
+        meta: `submission.json`.
+        tables: `responses`, `annotations`, `judgements`, those that were handed in, with the schemas above
+            (columns that were left out are null).
+        digest: sha256 of the canonical content, the same for every order, sharding and container.
+    """
+
+    meta: SubmissionMeta
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    digest: str = ""
+
+    def rows(self, table: str, task: str) -> pa.Table:
+        """The rows of one task; empty if none were handed in."""
+        if table not in self.tables:
+            return SCHEMAS[table].empty_table()
+        whole = self.tables[table]
+        return whole.filter(pc.equal(whole["task"], task))
+
+    def dump_meta(self) -> dict[str, Any]:
+        """`submission.json` as JSON data."""
+        return self.meta.model_dump(exclude_none=True)

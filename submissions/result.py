@@ -1,0 +1,116 @@
+"""A result: every value with its state, coverage and evidence, the scores under one standard, and the signature.
+
+A result holds the raw values, so `rescore` needs no submission. Files of format 1 stay readable for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from submissions.benchmark import Benchmark, Scored
+from submissions.faults import UsageError, did_you_mean
+from submissions.format import Submission
+from submissions.registry import benchmark
+from submissions.values import Value
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of scoring one submission under one standard.
+
+    Args:
+        benchmark: name of the benchmark.
+        standard: name of the standard.
+        meta: `submission.json` without the contact.
+        values: raw values by name, independent of the standard.
+        scored: what the standard makes of them.
+        signature: standard, dataset revision, submission digest, software version, label source, parser, judge.
+    """
+
+    benchmark: str
+    standard: str
+    meta: Mapping[str, Any]
+    values: Mapping[str, Value]
+    scored: Scored
+    signature: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON data, with the same bytes for the same submission and standard."""
+        return {
+            "format": FORMAT,
+            "benchmark": self.benchmark,
+            "standard": self.standard,
+            "meta": dict(self.meta),
+            "signature": dict(self.signature),
+            "ranking": self.scored.ranking,
+            "ranked": self.scored.ranked,
+            "unranked": list(self.scored.unranked),
+            "labels": self.scored.labels,
+            "scores": [value.to_json() for value in self.scored.scores.values()],
+            "values": [value.to_json() for value in self.values.values()],
+        }
+
+    def dumps(self) -> str:
+        """The result as JSON text."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_json` wrote. UsageError if it is none of ours."""
+        if data.get("format") != FORMAT or "values" not in data:
+            raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
+        values = {v["name"]: Value.from_json(v) for v in data["values"]}
+        scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
+        scored = Scored(scores, data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
+        return cls(data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"])
+
+    @classmethod
+    def load(cls, path: Path) -> Result:
+        """The result in a file. UsageError if the file is no JSON or no result."""
+        try:
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{path} is no result: {error}. `fairspace score` writes one with --out.") from error
+
+
+def find_standard(bench: Benchmark, name: str) -> Any:
+    """The benchmark's standard of that name. UsageError names the known ones."""
+    if name not in bench.standards:
+        known = ", ".join(bench.standards)
+        raise UsageError(f"{bench.name} has no standard {name!r}{did_you_mean(name, bench.standards)}. Known: {known}.")
+    return bench.standards[name]
+
+
+def score_submission(submission: Submission, standard: str = "inaugural") -> Result:
+    """Measure a checked submission and score it under a standard."""
+    from submissions.version import VERSION
+
+    bench = benchmark(submission.meta.benchmark)
+    chosen = find_standard(bench, standard)
+    values = bench.measure(submission)
+    meta = submission.dump_meta()
+    meta.pop("contact")
+    signature = {
+        "standard": standard,
+        "dataset_revision": submission.meta.dataset_revision,
+        "submission": submission.digest,
+        "fairspace": VERSION,
+    }
+    for role, tool in (("labels", submission.meta.labels), ("judge", submission.meta.judge)):
+        if tool is not None:
+            signature[role] = f"{tool.name}@{tool.version}"
+    signature |= bench.signature(submission)
+    return Result(bench.name, standard, meta, values, bench.score(values, chosen), signature)
+
+
+def rescore(result: Result, standard: str) -> Result:
+    """The same raw values under another standard."""
+    bench = benchmark(result.benchmark)
+    scored = bench.score(result.values, find_standard(bench, standard))
+    return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})

@@ -1,0 +1,101 @@
+"""A measured value and its state: a number, undefined with a reason, or not run.
+
+Every number that fairspace shows is a `Value`. `value` is what the valid samples say. `low` and `high` enclose it over
+everything that the missing, failed and refused samples could have been (at full coverage both equal `value`); the
+ranked number is the worse of the two. Nothing that is missing ever becomes a 0 (design, invariants 1 and 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+State = Literal["value", "undefined", "not_run"]
+Evidence = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of one metric.
+
+    Args:
+        name: the key in the result, for example `RD_gender`.
+        state: `value`, `undefined` (with `reason`) or `not_run` (with `reason`).
+        value: the number from the valid samples; None unless `state` is `value`.
+        low: the smallest number that the missing samples allow; None if not bounded.
+        high: the largest number that the missing samples allow; None if not bounded.
+        expected: how many samples the protocol asks for.
+        valid: how many of them could be used.
+        reason: why there is no number, and how to get one.
+        evidence: what the number was made from, JSON data (`by_group`, `by_occupation`, counts).
+    """
+
+    name: str
+    state: State
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    expected: int = 0
+    valid: int = 0
+    reason: str = ""
+    evidence: Evidence = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a value that contradicts its own state."""
+        numbers = [x for x in (self.value, self.low, self.high) if x is not None]
+        if any(not math.isfinite(x) for x in numbers):
+            raise ValueError(f"{self.name}: {numbers} holds a number that is not finite; say undefined instead")
+        if (self.state == "value") != (self.value is not None):
+            raise ValueError(f"{self.name}: state {self.state!r} does not fit value {self.value!r}")
+        if self.state != "value" and not self.reason:
+            raise ValueError(f"{self.name}: {self.state} without a reason")
+
+    @property
+    def coverage(self) -> float | None:
+        """Valid samples over expected samples, in [0, 1]; None where nothing is expected."""
+        return self.valid / self.expected if self.expected else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The value as JSON data, without keys that say nothing."""
+        data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}
+        return data | {"expected": self.expected, "valid": self.valid}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Value:
+        """The value that `to_json` wrote."""
+        return cls(**data)
+
+
+def measured(
+    name: str,
+    value: float,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    expected: int = 0,
+    valid: int = 0,
+    evidence: Evidence | None = None,
+) -> Value:
+    """A number. NumPy scalars become Python floats, so that results serialise the same everywhere."""
+    return Value(
+        name,
+        "value",
+        float(value),
+        None if low is None else float(low),
+        None if high is None else float(high),
+        int(expected),
+        int(valid),
+        evidence=evidence or {},
+    )
+
+
+def undefined(name: str, reason: str, *, expected: int = 0, valid: int = 0, evidence: Evidence | None = None) -> Value:
+    """No number, because the definition gives none for these samples."""
+    return Value(name, "undefined", expected=int(expected), valid=int(valid), reason=reason, evidence=evidence or {})
+
+
+def not_run(name: str, reason: str, *, expected: int = 0) -> Value:
+    """No number, because the part was not submitted or a tool that it needs is missing."""
+    return Value(name, "not_run", expected=int(expected), reason=reason)
