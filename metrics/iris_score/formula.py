@@ -1,0 +1,77 @@
+"""IRIS' sector scores, overall score and profile code from the 60 raw values (A.2.3, Algorithm 1; A.3.2)."""
+
+import math
+from collections.abc import Mapping
+
+from .standards import GRANULAR, SECTORS, SKIN_DRIFT, Granular, IrisStandard
+
+
+def sector_metrics(sector: str) -> tuple[Granular, ...]:
+    """The granular metrics of a sector, in the order of Table 6."""
+    return tuple(metric for metric in GRANULAR if metric.sector == sector)
+
+
+def normalised(metric: Granular, value: float, divisor: Mapping[str, float]) -> float:
+    """A value in the deviation space (A.2.3): over its divisor, or log1p where the metric has no bound; 0 is ideal."""
+    return math.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
+
+
+def sector_magnitude(values: Mapping[str, float], sector: str, standard: IrisStandard) -> float:
+    """Distance of one sector from its ideal; smaller is better. nan if one of its values is nan or absent.
+
+    The L2 norm of the normalised values (Algorithm 1, step 4), except RFS_Und under a standard with
+    `fidelity_by_goodness`: 1 - sqrt(G_JSD * G_SDS) with G_JSD = 1 - |JSD| / sqrt(5) and G_SDS = |SDS| / sqrt(13)
+    (exact for Table 27; it rewards larger drift).
+    """
+    if sector == "RFS_Und" and standard.fidelity_by_goodness:
+        jsd, drift = fidelity_norms(values)
+        goodness = max(0.0, 1 - jsd / math.sqrt(5)) * drift / math.sqrt(13)
+        return 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
+    metrics = sector_metrics(sector)
+    return math.hypot(*(normalised(m, values.get(m.name, math.nan), standard.sector_divisor) for m in metrics))
+
+
+def fidelity_norms(values: Mapping[str, float]) -> tuple[float, float]:
+    """Norm_JSD over 5 and Norm_ASDS over 13 absolute drifts, the columns of Table 27."""
+    metrics = sector_metrics("RFS_Und")
+    jsd = math.hypot(*(values.get(m.name, math.nan) for m in metrics if m.metric == "distribution_divergence"))
+    names = [m.name for m in metrics if m.metric == "stereotype_drift"] + list(SKIN_DRIFT)
+    return jsd, math.hypot(*(values.get(name, math.nan) for name in names))
+
+
+def sector_score(magnitude: float, sector: str, standard: IrisStandard) -> float:
+    """S * exp(-K * magnitude) (Algorithm 1, step 5). At least 0, no upper bound; higher is better; nan stays nan."""
+    return standard.scale[sector] * math.exp(-standard.decay[sector] * magnitude)
+
+
+def total_magnitude(values: Mapping[str, float], standard: IrisStandard) -> float:
+    """D_tot, the L2 norm of all normalised values (steps 7 to 9); nan if one is nan or absent.
+
+    Under a standard with `fidelity_by_goodness` the drifts are the 13 of Table 27, as in the printed scores.
+    """
+    terms = [normalised(m, values.get(m.name, math.nan), standard.total_divisor) for m in GRANULAR]
+    if standard.fidelity_by_goodness:
+        terms += [values.get(name, math.nan) for name in SKIN_DRIFT]
+    return math.hypot(*terms)
+
+
+def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str, float]:
+    """Every sector's score and the overall `iris_score` of the 60 raw values.
+
+    Args:
+        values: raw values by the names of `GRANULAR` (and `SKIN_DRIFT`); absent ones count as nan, never as 0.
+        standard: which standard to score under.
+
+    Returns:
+        Six sector scores and `iris_score`; higher is better, may exceed 100; nan where an input is nan or absent.
+    """
+    scores = {s: sector_score(sector_magnitude(values, s, standard), s, standard) for s in SECTORS}
+    total = standard.scale["total"] * math.exp(-standard.decay["total"] * total_magnitude(values, standard))
+    return scores | {"iris_score": total}
+
+
+def profile_code(ifs: float, rfs: float, bis: float, tau: float = 60.0) -> str | None:
+    """The three-letter code of one task (equations 1 to 3); None if one of the scores is nan."""
+    if any(math.isnan(score) for score in (ifs, rfs, bis)):
+        return None
+    return ("U" if ifs >= tau else "H") + ("A" if rfs >= tau else "D") + ("F" if bis >= tau else "R")
