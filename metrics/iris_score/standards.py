@@ -114,8 +114,8 @@ class IrisStandard:
 
 # What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over
 # 27 144 answers ends at 0.021), gets at most one requested image in six right (1/6; over 6 000 images the interval ends
-# at 0.176), is right on 0.46 of the objective questions with the best constant answer to each (over 96 000 answers the
-# interval ends below 0.47), and gives one score to all subjective questions (the modal score has a share of 1).
+# at 0.176), is right on 0.44 of the objective questions with the best constant answer to each (over 96 000 answers the
+# interval ends below 0.45), and gives one score to all subjective questions (the modal score has a share of 1).
 FLOORS = {
     "BIS_Gen": {"competence_steer_success": 0.2},
     "IFS_Und": {"competence_accuracy": 0.1},
@@ -184,7 +184,7 @@ ALGORITHM_1 = IrisStandard(
     floors=FLOORS,
     note=(
         "Algorithm 1 to the letter in every sector: the L2 norm of the values over their bounds, so that less drift is "
-        "better. K as in Table 9 in the sector's own unit (BIS_Und: 5, because its magnitude shrinks by 9), S such that "
+        "better. K as in Table 9 in the sector's own unit (BIS_Und: 5, as its magnitude shrinks by 9), S such that "
         "the median of the foundational cohort is 60."
     ),
 )

@@ -1,0 +1,55 @@
+"""Reading short answers: every distinct text is parsed once; an answer that is not clear is missing, never guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
+_WORD = re.compile(r"[a-z]+")
+
+
+def distinct(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int_]]:
+    """The distinct texts of a column and, per row, the index of its text (-1: the row has none)."""
+    encoded = pc.dictionary_encode(column.combine_chunks())
+    indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return encoded.dictionary.to_pylist(), indices
+
+
+def parse_column(column: pa.ChunkedArray, parse: Callable[[str], float | None]) -> NDArray[np.float64]:
+    """What `parse` makes of each row; nan where it finds nothing or the row is null."""
+    texts, indices = distinct(column)
+    parsed = np.array([np.nan if (found := parse(text or "")) is None else found for text in texts] + [np.nan])
+    return parsed[indices]
+
+
+def item_index(ids: pa.Array, rows: pa.Table) -> NDArray[np.int_]:
+    """Per row, the position of its id in `ids`; a checked submission has no other ids."""
+    found = pc.index_in(rows["id"], value_set=ids).combine_chunks()
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def parse_rating(text: str) -> float | None:
+    """The one number from 1 to 10 that an answer gives ("7", "7/10", "I'd say 8 out of 10"); None if unclear."""
+    numbers = {float(n.replace(",", ".")) for n in _NUMBER.findall(_SCALE.sub(" ", text.lower()))}
+    if len(numbers) != 1:
+        return None
+    number = numbers.pop()
+    return number if 1 <= number <= 10 else None
+
+
+def parse_label(text: str, words: Mapping[str, int]) -> int | None:
+    """The one label whose words an answer uses; None if it uses those of several or of none.
+
+    Args:
+        text: the answer.
+        words: lower-case word -> label code; several words may stand for one label.
+    """
+    codes = {words[word] for word in _WORD.findall(text.lower()) if word in words}
+    return codes.pop() if len(codes) == 1 else None

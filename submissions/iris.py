@@ -1,0 +1,189 @@
+"""IRIS: from a submission to the 60 raw values, and from raw values to six sector scores, a total and profile codes.
+
+Source: arXiv:2603.00590. The values are measured in `iris_generation`, `iris_understanding` and `iris_pairs`; this
+module puts them in Table 6's order and scores them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from builders import iris_gen_52, iris_ideal_52, iris_steer_60
+from builders.labour import REGIONS, Region
+from metrics.iris_score.formula import (
+    iris_score,
+    profile_code,
+    sector_magnitude,
+    sector_metrics,
+    sector_score,
+    total_magnitude,
+)
+from metrics.iris_score.standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
+from submissions.benchmark import Benchmark, Scored, Task
+from submissions.format import Submission
+from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
+from submissions.iris_occupations import EMBEDDING, THRESHOLD
+from submissions.iris_pairs import PAIR, measure_pairs
+from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occupations, measure_tournament
+from submissions.values import Value, measured, undefined
+
+TASKS = (
+    Task(NEUTRAL, "annotations", iris_gen_52.IMAGES, iris_gen_52.ids),
+    Task(STEER, "annotations", iris_steer_60.IMAGES, iris_steer_60.steer_ids),
+    Task(OCCUPATION, "responses", 1, iris_ideal_52.image_ids),
+    Task(TOURNAMENT, "responses", 1, iris_ideal_52.tournament_ids),
+    Task(PAIR, "responses", 1, iris_steer_60.pair_ids),
+)
+
+
+def measure(submission: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
+    """The raw values: the 60 in the order of Table 6, then those of further groups and regions, then competences."""
+    found = {
+        value.name: value
+        for values in (
+            measure_neutral(submission, regions),
+            measure_steer(submission),
+            measure_occupations(submission, regions),
+            measure_tournament(submission, regions),
+            measure_pairs(submission),
+        )
+        for value in values
+    }
+    first = [metric.name for metric in GRANULAR if metric.name in found]
+    rest = sorted(set(found) - set(first), key=lambda name: (name.startswith("competence"), list(found).index(name)))
+    return {name: found[name] for name in first + rest}
+
+
+def score(values: Mapping[str, Value], standard: IrisStandard) -> Scored:
+    """Sector scores, the total and the two profile codes of the raw values under a standard.
+
+    A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples
+    allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
+    """
+    scores: dict[str, Value] = {}
+    unranked: list[str] = []
+    for sector in SECTORS:
+        scores[sector] = _sector(values, sector, standard)
+        reasons = _sector_faults(values, sector, standard)
+        if scores[sector].state != "value":
+            reasons = [f"{sector} is undefined: {scores[sector].reason}"]
+        unranked += reasons
+    scores["iris_score"] = _total(values, scores, standard)
+    ranked = None if unranked else scores["iris_score"].low
+    return Scored(scores, "iris_score", ranked, tuple(unranked), _profiles(values, scores, standard))
+
+
+def _sector_values(sector: str, standard: IrisStandard) -> list[str]:
+    names = [metric.name for metric in sector_metrics(sector)]
+    return names + list(SKIN_DRIFT) if sector == "RFS_Und" and standard.fidelity_by_goodness else names
+
+
+def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> Value:
+    names = _sector_values(sector, standard)
+    expected, valid = _counts(values, names)
+    missing = [name for name in names if name not in values or values[name].state != "value"]
+    if missing:
+        first = values.get(missing[0])
+        why = first.reason if first is not None else "the result does not hold it"
+        reason = f"{len(missing)} of {len(names)} values are missing, the first is {missing[0]}: {why}"
+        return undefined(sector, reason, expected=expected, valid=valid)
+    rewarded = sector == "RFS_Und" and standard.fidelity_by_goodness
+    plain, worst, best = (_numbers(values, names, side, rewarded) for side in ("value", "worst", "best"))
+    magnitude = sector_magnitude(plain, sector, standard)
+    return measured(
+        sector,
+        sector_score(magnitude, sector, standard),
+        low=sector_score(sector_magnitude(worst, sector, standard), sector, standard),
+        high=sector_score(sector_magnitude(best, sector, standard), sector, standard),
+        expected=expected,
+        valid=valid,
+        evidence={"magnitude": round(magnitude, 9)},
+    )
+
+
+def _numbers(values: Mapping[str, Value], names: Sequence[str], side: str, drift_rewarded: bool) -> dict[str, float]:
+    """The values, or their worst or best bounds: larger is worse, but for a drift where the standard rewards it."""
+    numbers = {}
+    for name in names:
+        value = values[name]
+        upper = (side == "worst") != (drift_rewarded and name.startswith("AbsSDS"))
+        chosen = value.value if side == "value" else value.high if upper else value.low
+        numbers[name] = math.nan if chosen is None else chosen
+    return numbers
+
+
+def _total(values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard) -> Value:
+    names = [name for sector in SECTORS for name in _sector_values(sector, standard)]
+    expected, valid = _counts(values, names)
+    missing = [sector for sector in SECTORS if scores[sector].state != "value"]
+    if missing:
+        reason = f"partial: {', '.join(missing)} undefined or not run"
+        return undefined("iris_score", reason, expected=expected, valid=valid)
+    sides = {
+        s: iris_score(_numbers(values, names, s, False), standard)["iris_score"] for s in ("value", "worst", "best")
+    }
+    distance = total_magnitude(_numbers(values, names, "value", False), standard)
+    return measured(
+        "iris_score",
+        sides["value"],
+        low=sides["worst"],
+        high=sides["best"],
+        expected=expected,
+        valid=valid,
+        evidence={"magnitude": round(distance, 9)},
+    )
+
+
+def _counts(values: Mapping[str, Value], names: Sequence[str]) -> tuple[int, int]:
+    """Expected and valid samples of the least covered value, so that a score's coverage hides no gap."""
+    known = [values[name] for name in names if name in values and values[name].expected]
+    if not known:
+        return 0, 0
+    least = min(known, key=lambda value: value.valid / value.expected)
+    return least.expected, least.valid
+
+
+def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> list[str]:
+    """Why a sector that has a score is still not ranked: coverage, or no more competent than a constant answer."""
+    reasons = []
+    expected, valid = _counts(values, _sector_values(sector, standard))
+    if expected and valid / expected < standard.minimum_coverage:
+        share = f"{valid / expected:.1%} of {expected} samples are usable"
+        reasons.append(f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}")
+    for name, floor in standard.floors.get(sector, {}).items():
+        value = values.get(name)
+        if value is None or value.state != "value":
+            reasons.append(f"{sector}: {name} is not known")
+        elif name.endswith("_max") and (value.high is None or value.high > floor):
+            reasons.append(f"{sector}: {name} is {value.high:.3f}, above {floor}: no better than a constant answer")
+        elif not name.endswith("_max") and (value.low is None or value.low < floor):
+            reasons.append(f"{sector}: {name} is {value.low:.3f}, below {floor}: no better than a constant answer")
+    return reasons
+
+
+def _profiles(values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard) -> dict[str, str]:
+    labels = {}
+    for task in ("Gen", "Und"):
+        sectors = [f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS")]
+        if any(_sector_faults(values, sector, standard) for sector in sectors):
+            continue
+        ifs, rfs, bis = (math.nan if (low := scores[sector].low) is None else low for sector in sectors)
+        code = profile_code(ifs, rfs, bis, standard.tau)
+        if code is not None:
+            labels[f"profile_{task.lower()}"] = code
+            labels[f"archetype_{task.lower()}"] = ARCHETYPES[code]
+    return labels
+
+
+BENCHMARK = Benchmark(
+    name="iris",
+    title="IRIS",
+    dataset_revisions=("v1",),
+    tasks=TASKS,
+    measure=measure,
+    standards=STANDARDS,
+    score=score,
+    higher_is_better=True,
+    signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
+)
