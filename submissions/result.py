@@ -63,7 +63,7 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """The result that `to_json` wrote. UsageError if it is none of ours."""
-        if data.get("format") != FORMAT or "values" not in data:
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT or "values" not in data:
             raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
         values = {v["name"]: Value.from_json(v) for v in data["values"]}
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}

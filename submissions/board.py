@@ -1,0 +1,145 @@
+"""The rows of a board: published figures and scored results in one order. The command and the Space both show these.
+
+Ranks go by the worst case (design, invariant 2). What is not ranked stands below, with every reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from submissions.benchmark import Benchmark
+from submissions.published import Footnote, Published, published
+from submissions.registry import benchmark as find_benchmark
+from submissions.result import Result, find_standard, rescore
+from submissions.values import Value
+
+Provenance = Literal["published", "scored here", "baseline"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a board.
+
+    Args:
+        entry: unique on the board, made by us: `p-` and a number, or 12 hex digits.
+        model: its name, untrusted text.
+        organisation: who made it, untrusted text.
+        provenance: `published`, `scored here` or `baseline`.
+        source: paper and table, or what produced the result.
+        scores: name -> value with state, bounds and coverage.
+        labels: other outcomes (profile codes).
+        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator).
+        ranked: the number that ranks go by, None if unranked.
+        rank: 1 is best; equal numbers share a rank; None if unranked.
+        unranked: every reason why there is no rank.
+        footnotes: remarks on contradicting printed numbers.
+        values: raw or further printed values by name.
+        result: the result behind the row, None for published rows.
+    """
+
+    entry: str
+    model: str
+    organisation: str
+    provenance: Provenance
+    source: str
+    scores: Mapping[str, Value]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    cohort: str = ""
+    ranked: float | None = None
+    rank: int | None = None
+    unranked: tuple[str, ...] = ()
+    footnotes: tuple[Footnote, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+    result: Result | None = None
+
+
+def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result] = ()) -> list[Row]:
+    """Published rows and results of one benchmark under one standard, ranked rows first.
+
+    Args:
+        benchmark: its name.
+        standard: name of the standard; results scored under another one are rescored from their raw values.
+        results: results of this benchmark, in any order; a submission that was scored under several standards
+            stands once, two submissions of one model name stand both.
+
+    Returns:
+        Rows by cohort and rank, then the unranked ones by model name.
+
+    Raises:
+        UsageError: unknown benchmark or standard.
+    """
+    bench = find_benchmark(benchmark)
+    find_standard(bench, standard)
+    rows = [_published_row(number, row) for number, row in enumerate(published(benchmark, standard), 1)]
+    scored = {entry(result): result for result in results}
+    rows += [_scored_row(name, _under(scored[name], standard)) for name in sorted(scored)]
+    return _ranked(rows, bench)
+
+
+def entry(result: Result) -> str:
+    """What a result is called on the board, 12 hex digits; the same under every standard."""
+    parts = (result.signature.get("submission", ""), str(result.meta.get("model")), str(result.meta.get("revision")))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _under(result: Result, standard: str) -> Result:
+    return result if result.standard == standard else rescore(result, standard)
+
+
+def _published_row(number: int, row: Published) -> Row:
+    value = row.scores.get(row.ranking)
+    return Row(
+        entry=f"p-{number:02}",
+        model=row.model,
+        organisation=row.organisation,
+        provenance="published",
+        source=row.source,
+        scores=row.scores,
+        labels=row.labels,
+        cohort=row.cohort,
+        ranked=None if row.unranked or value is None else value.value,
+        unranked=row.unranked,
+        footnotes=row.footnotes,
+        values=row.values,
+    )
+
+
+def _scored_row(name: str, result: Result) -> Row:
+    meta = result.meta
+    labelled = result.signature.get("judge") or result.signature.get("labels")
+    return Row(
+        entry=name,
+        model=str(meta.get("model", "")),
+        organisation=str(meta.get("organisation", "")),
+        provenance="baseline" if meta.get("baseline") else "scored here",
+        source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
+        scores=result.scored.scores,
+        labels=result.scored.labels,
+        cohort=result.signature.get("judge", "") if result.benchmark == "genres" else "",
+        ranked=result.scored.ranked,
+        unranked=result.scored.unranked,
+        values=result.values,
+        result=result,
+    )
+
+
+def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:
+    """Rows with their ranks, best first within each cohort; ties share a rank."""
+    sign = -1.0 if bench.higher_is_better else 1.0
+
+    def order(row: Row) -> tuple[bool, str, float, str, str]:
+        number = math.inf if row.ranked is None else sign * row.ranked
+        return row.ranked is None, row.cohort, number, row.model.casefold(), row.entry
+
+    rows = sorted(rows, key=order)
+    by_cohort: dict[str, list[float]] = {}
+    for row in rows:
+        if row.ranked is not None:
+            by_cohort.setdefault(row.cohort, []).append(row.ranked)
+    return [
+        row if row.ranked is None else replace(row, rank=by_cohort[row.cohort].index(row.ranked) + 1) for row in rows
+    ]
