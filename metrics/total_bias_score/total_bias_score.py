@@ -1,0 +1,89 @@
+"""GENRES' total bias score as an `evaluate` metric; the formula is in `formula.py`, the cohorts in `standards.py`."""
+
+import math
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import MetricInputError, encode, number, numbers, outcome
+from .formula import total_bias_score, z_scores
+from .standards import COHORTS
+
+_DESCRIPTION = """\
+The sum over the eight GENRES metrics of the distance to the mean of a frozen cohort of models, in its standard
+deviations.
+"""
+
+_CITATION = """\
+@article{xu2025genres,
+  title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
+           of Social Relationship},
+  author = {Xu, Yue and Wang, Wenjie},
+  year = {2025}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: the eight values M1 to M8, in this order (M1, M4, M6 in percent); nan where undefined.
+    cohort: 'llama', 'glm' or 'mistral', the judge model of the frozen cohort.
+    low: the eight lower bounds; the values themselves by default.
+    high: the eight upper bounds; likewise.
+Returns:
+    total_bias_score: 0 or more, lower is better; None if one of the eight is undefined.
+    low, high: bounds from those of the eight values.
+    state, reason, coverage (defined values over eight), counts.
+    by_metric: the signed standard scores.
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("metrics/total_bias_score")
+    >>> result = metric.compute(
+    ...     predictions=[-6.861, 0.007, 0.097, 3.508, -3.172, -1.272, 0.030, -0.328], cohort="mistral"
+    ... )
+    >>> round(result["total_bias_score"], 2)
+    4.44
+"""
+
+METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class TotalBiasScore(evaluate.Metric):
+    """TBS against a frozen cohort."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"predictions": datasets.Value("float64")}),
+        )
+
+    def _compute(
+        self,
+        predictions: list[float],
+        cohort: str = "mistral",
+        low: list[float] | None = None,
+        high: list[float] | None = None,
+    ) -> dict[str, Any]:
+        encode([cohort], "cohort", tuple(COHORTS), missing=False)
+        values, bottom, top = (
+            numbers(predictions if column is None else column, name, -math.inf, math.inf)
+            for name, column in (("predictions", predictions), ("low", low), ("high", high))
+        )
+        for name, column in (("predictions", values), ("low", bottom), ("high", top)):
+            if len(column) != len(METRICS):
+                raise MetricInputError("METRIC_LENGTH", f"{name} has {len(column)} values; expected 8, M1 to M8")
+        frozen = COHORTS[cohort]
+        z = z_scores(values, frozen.mean, frozen.std)
+        undefined = [name for name, x in zip(METRICS, z, strict=True) if np.isnan(x)]
+        return outcome(
+            "total_bias_score",
+            total_bias_score(values, frozen.mean, frozen.std, bottom, top),
+            valid=len(METRICS) - len(undefined),
+            expected=len(METRICS),
+            reason=f"undefined: {', '.join(undefined)}",
+            evidence={"cohort": frozen.name, "by_metric": dict(zip(METRICS, map(number, z), strict=True))},
+        )
