@@ -134,8 +134,8 @@ PREFIXES: Mapping[str, Mapping[str, str]] = {
 
 
 def slug(name: str) -> str:
-    """An instance or trait as it stands in an id: `Loves Outdoors` is `loves-outdoors`."""
-    return name.lower().replace(" ", "-")
+    """An instance or trait as it stands in an id: `Loves Outdoors` is `loves_outdoors`."""
+    return name.lower().replace(" ", "_")
 
 
 def orders(attribute: Attribute) -> tuple[tuple[int, ...], ...]:
