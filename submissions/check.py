@@ -1,0 +1,147 @@
+"""Check a submission: read it safely, hold it against its benchmark, and give either the submission or every fault.
+
+A submission is data. Nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from submissions.benchmark import Benchmark
+from submissions.canonical import digest
+from submissions.check_meta import check_meta
+from submissions.check_rows import RowCheck
+from submissions.collector import Collector, RefusedError, show
+from submissions.containers import Member, open_container
+from submissions.faults import Fault, SubmissionError, did_you_mean
+from submissions.format import SCHEMAS, Submission, SubmissionMeta
+from submissions.limits import LIMITS, Limits
+from submissions.reading import META, Budget, Files, Progress, Rows, read_meta, read_table, sort_files
+from submissions.registry import benchmark
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What came of checking a submission.
+
+    Args:
+        submission: the submission, its rows sorted by key; None if there is a fault.
+        faults: all of them, those of one kind in one file as one with a count.
+        notes: what is no fault but worth knowing: tasks without rows, faults left out.
+    """
+
+    submission: Submission | None
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the submission can be scored."""
+        return self.submission is not None
+
+
+def check_submission(
+    path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None, allow_baseline: bool = True
+) -> CheckReport:
+    """Read and check the submission at `path`.
+
+    Args:
+        path: a folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
+        limits: how much is read.
+        progress: called with what is being done, how much is done, and of how much.
+        allow_baseline: whether `baseline` in submission.json is fine (a public board says no).
+
+    Errors: UsageError if there is nothing at `path`; whatever is wrong with the submission is a fault, never an error.
+    """
+    faults = Collector(limits.faults)
+    with open_container(Path(path), limits, faults) as members:
+        files = sort_files(members, faults)
+        meta = _meta(files.meta, bool(members), limits, faults)
+        budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
+        bench = _benchmark(meta, files, allow_baseline, faults)
+        read = {
+            name: read_table(name, files.tables[name], limits, faults, budget)
+            for name in SCHEMAS
+            if name in files.tables and (bench is None or name in {task.table for task in bench.tasks})
+        }
+    tables: dict[str, pa.Table] = {}
+    for done, (name, rows) in enumerate(read.items()):
+        if progress is not None:
+            progress(f"check {name}", done, len(read))
+        tables[name] = _check_table(name, rows, meta, bench, limits, faults)
+    tables = {name: table for name, table in tables.items() if table.num_rows}
+    if not tables and not faults.all():
+        faults.add("EMPTY_SUBMISSION", "the submission", "no row in any table", expected="rows of at least one task")
+    notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
+    if faults.all() or meta is None or bench is None:
+        return CheckReport(None, faults.all(), tuple(notes))
+    return CheckReport(Submission(meta, tables, digest(meta, tables)), (), tuple(_notes(meta, bench, tables)))
+
+
+def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:
+    """The checked submission at `path`. SubmissionError holds every fault; UsageError: there is nothing at `path`."""
+    report = check_submission(path, limits=limits, progress=progress)
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    return report.submission
+
+
+def _meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
+    if member is None:
+        if any_member or not faults.all():
+            what = "no submission.json" if any_member else "nothing at all"
+            faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
+        return None
+    try:
+        return check_meta(read_meta(member, limits), faults)
+    except RefusedError as refused:
+        faults.refuse(refused, META)
+        return None
+
+
+def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
+    """The benchmark that submission.json names; notes what in it does not fit the benchmark or the tables."""
+    if meta is None:
+        return None
+    bench = benchmark(meta.benchmark)
+    if meta.dataset_revision not in bench.dataset_revisions:
+        hint = did_you_mean(meta.dataset_revision, bench.dataset_revisions)
+        what = f"dataset_revision {show(meta.dataset_revision)}{hint}"
+        faults.add("UNKNOWN_REVISION", META, what, expected=", ".join(bench.dataset_revisions))
+    if meta.baseline is not None and not allow_baseline:
+        faults.add("BASELINE_NOT_ALLOWED", META, f"baseline {show(meta.baseline)}", expected="no field 'baseline'")
+    if "annotations" in files.tables and meta.labels is None:
+        faults.add("MISSING_LABELS", META, "annotations, but no 'labels'", expected="labels: name and version")
+    if "judgements" in files.tables and meta.judge is None:
+        faults.add("MISSING_JUDGE", META, "judgements, but no 'judge'", expected="judge: name and version")
+    taken = [name for name in SCHEMAS if name in {task.table for task in bench.tasks}]
+    for name in files.tables:
+        if name not in taken:
+            file = files.tables[name][0].name
+            faults.add("UNEXPECTED_TABLE", file, f"{name} for {bench.name}", expected=", ".join(taken))
+    return bench
+
+
+def _check_table(
+    name: str, rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
+) -> pa.Table:
+    """The table sorted by its key; notes every row that does not fit."""
+    check = RowCheck(name, rows, limits, faults)
+    check.values()
+    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+        return rows.table
+    if name == "responses":
+        check.names(bench.name == "genres" and meta.dataset_revision == "upstream")
+    return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
+
+
+def _notes(meta: SubmissionMeta, bench: Benchmark, tables: dict[str, pa.Table]) -> list[str]:
+    present = {task for table in tables.values() for task in table["task"].unique().to_pylist()}
+    absent = [name for name in bench.task_names() if name not in present]
+    notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
+    if meta.baseline is not None:
+        notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`")
+    return notes

@@ -1,0 +1,47 @@
+"""Whether `submission.json` is what the format asks for, with one fault per field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from submissions.collector import Collector, show
+from submissions.faults import did_you_mean
+from submissions.format import SubmissionMeta, Tool
+from submissions.reading import META
+
+_TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
+_CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
+
+
+def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
+    """The model of `submission.json`, or None and a fault for each field that does not fit."""
+    try:
+        return SubmissionMeta.model_validate(data)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_context=True):
+            _note(detail, faults)
+        return None
+
+
+def _note(detail: ErrorDetails, faults: Collector) -> None:
+    place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
+    where = ".".join(place[:3])
+    found, kind = detail["input"], detail["type"]
+    name = f"field {show(where)}"
+    fields = list((SubmissionMeta if len(place) < 2 else Tool).model_fields)
+    if kind == "missing":
+        code, what, expected = "MISSING_FIELD", f"no {name}", "every required field"
+    elif kind == "extra_forbidden":
+        code, what, expected = "UNKNOWN_FIELD", f"{name}{did_you_mean(place[-1][:64], fields)}", ", ".join(fields)
+    elif kind == "literal_error":
+        code, expected = _CHOICES.get(where, "UNKNOWN_VALUE"), str(detail.get("ctx", {}).get("expected", ""))
+        choices = expected.replace("'", "").replace(" or ", ", ").split(", ")
+        what = f"{name} is {show(found)}{did_you_mean(found[:64], choices) if isinstance(found, str) else ''}"
+    elif kind in _TEXT_ERRORS:
+        code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
+    else:
+        code, what, expected = "WRONG_TYPE", f"{name} is {show(found)}", detail["msg"]
+    faults.add(code, META, what, expected=expected, kind=where[:64])

@@ -1,0 +1,210 @@
+"""Whether the rows of a table fit their benchmark: tasks, items, samples, repeats, vocabularies, ranges, names.
+
+Everything here works on whole columns; only the first row of each fault is looked at by itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from submissions.benchmark import Benchmark
+from submissions.collector import Collector, show
+from submissions.faults import did_you_mean
+from submissions.format import RANGES, VOCABULARY
+from submissions.limits import Limits
+from submissions.reading import Rows
+
+LABELS = ("gender", "age", "skin_tone", "race")
+WHOLE_IMAGE = ("no_face", "unreadable", "refused")
+"""Statuses that speak about the image, so that its row stands alone; `abstained` may speak about one of its faces."""
+
+
+class RowCheck:
+    """Checks one table and finds the order of its rows."""
+
+    def __init__(self, name: str, rows: Rows, limits: Limits, faults: Collector):
+        self.name, self.rows, self.table, self.limits, self.faults = name, rows, rows.table, limits, faults
+
+    def flag(self, mask: Any, code: str, what: Callable[[int], str], expected: str, kind: str = "") -> None:
+        """Note a fault per file for the rows of a mask; `what` describes the first one."""
+        hits = np.flatnonzero(mask)
+        numbers = self.rows.file_numbers()[hits]
+        for number in np.unique(numbers):
+            here = hits[numbers == number]
+            first = int(here[np.argmin(self.rows.places[here])])
+            file, place = self.rows.where(first)
+            self.faults.add(code, file, what(first), expected=expected, place=place, kind=kind, count=len(here))
+
+    def column(self, name: str) -> Any:
+        """A column of the table."""
+        return self.table[name]
+
+    def text(self, name: str, row: int) -> str:
+        """One value, safe to print."""
+        return show(self.table[name][row].as_py())
+
+    def values(self) -> None:
+        """Check vocabularies and ranges, and that labels and status fit together."""
+        for name in [column for column in self.table.column_names if column in VOCABULARY]:
+            column, words = self.column(name), VOCABULARY[name]
+            odd = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column, pa.array(words))))
+
+            def unknown(row: int, name: str = name) -> str:
+                found = self.table[name][row].as_py()
+                return f"{name} {show(found)}{did_you_mean(found[:64], VOCABULARY[name])}"
+
+            self.flag(odd, "VOCABULARY", unknown, ", ".join(words), name)
+        for name in [column for column in self.table.column_names if column in RANGES]:
+            low, high = RANGES[name]
+            inside = pc.and_(pc.greater_equal(self.column(name), low), pc.less_equal(self.column(name), high))
+            odd = pc.invert(pc.fill_null(inside, True))
+
+            def beyond(row: int, name: str = name) -> str:
+                return f"{name} {self.text(name, row)}"
+
+            self.flag(odd, "VALUE_RANGE", beyond, f"a number in [{low:g}, {high:g}]", name)
+        if self.name == "annotations":
+            self._status()
+
+    def _status(self) -> None:
+        ok = np.asarray(pc.equal(self.column("status"), "ok"))
+        labelled = np.any([np.asarray(pc.is_valid(self.column(name))) for name in LABELS], axis=0)
+        expected = f"{', '.join(LABELS)} null unless status is ok"
+        self.flag(~ok & labelled, "LABELS_WITHOUT_OK", lambda r: f"status {self.text('status', r)}", expected)
+        expected = f"one of {', '.join(LABELS)}"
+        self.flag(ok & ~labelled, "OK_WITHOUT_LABELS", lambda r: "a row without any label", expected)
+
+    def names(self, allowed: bool) -> None:
+        """Check the `names` column: GENRES' revision `upstream` needs it, everything else has none."""
+        column = self.column("names")
+        given = np.asarray(pc.is_valid(column))
+        if not allowed:
+            expected = "null, except in revision upstream of genres"
+            self.flag(given, "NAMES_NOT_ALLOWED", lambda r: self.text("names", r), expected)
+            return
+        from builders.genres import NAMES
+
+        pairs = [(woman, man) for woman in NAMES["female"] for man in NAMES["male"]]
+        known = [f"{a}|{b}" for pair in pairs for a, b in (pair, pair[::-1])]
+        fits = np.asarray(pc.is_in(column, pa.array(known)))
+        expected = "First|Second, one woman's and one man's name of the list"
+        self.flag(~given, "NAMES_MISSING", lambda r: "no names", expected)
+        self.flag(given & ~fits, "INVALID_NAMES", lambda r: self.text("names", r), expected)
+
+    def keys(self, bench: Benchmark, revision: str) -> Any:
+        """Check tasks, items, samples, faces and repeats; the row numbers in the order of the key."""
+        tasks = sorted((task for task in bench.tasks if task.table == self.name), key=lambda task: task.name)
+        code = np.asarray(pc.fill_null(pc.index_in(self.column("task"), pa.array([t.name for t in tasks])), -1))
+        self._unknown_tasks(bench, code)
+        item = np.full(len(code), -1, np.int64)
+        samples = np.zeros(len(code), np.int64)
+        start = 0
+        for number, task in enumerate(tasks):
+            mine = np.flatnonzero(code == number)
+            ids = _one_array(task.ids(revision))
+            if len(mine):
+                found = pc.index_in(self.column("id").take(pa.array(mine)), ids)
+                position = np.asarray(pc.fill_null(found, -1))
+                item[mine] = np.where(position >= 0, start + _rank(ids)[position], -1)
+                samples[mine] = task.samples
+                unknown = np.zeros(len(code), bool)
+                unknown[mine[position < 0]] = True
+
+                def what(row: int, ids: pa.Array = ids, name: str = task.name) -> str:
+                    found = self.table["id"][row].as_py()
+                    return f"{show(found)} in task {name}{near(found, ids)}"
+
+                self.flag(unknown, "UNKNOWN_ID", what, f"one of the task's {len(ids):,} ids", task.name)
+            start += len(ids)
+        return self._repeats(item, samples)
+
+    def _unknown_tasks(self, bench: Benchmark, code: Any) -> None:
+        unknown = code < 0
+        elsewhere = {task.name: task.table for task in bench.tasks if task.table != self.name}
+        moved = unknown & np.asarray(pc.is_in(self.column("task"), pa.array(list(elsewhere), pa.string())))
+
+        def what(row: int) -> str:
+            found = self.table["task"][row].as_py()
+            return f"task {show(found)}{did_you_mean(found[:64], bench.task_names())}"
+
+        self.flag(unknown & ~moved, "UNKNOWN_TASK", what, ", ".join(bench.task_names()))
+
+        def table(row: int) -> str:
+            found = self.table["task"][row].as_py()
+            return f"task {show(found)}, which belongs into {elsewhere[found]}"
+
+        self.flag(moved, "WRONG_TABLE", table, f"tasks of {self.name}")
+
+    def _repeats(self, item: Any, samples: Any) -> Any:
+        sample = np.asarray(self.column("sample"), np.int64)
+        known = item >= 0
+        outside = known & ((sample < 0) | (sample >= samples))
+
+        def what(row: int) -> str:
+            return f"sample {sample[row]} of {self.text('id', row)}, which has {samples[row]}"
+
+        self.flag(outside, "SAMPLE_RANGE", what, "0 to samples - 1")
+        good = known & ~outside
+        image = item * max(1, int(samples.max(initial=1))) + sample
+        key = image
+        if self.name == "annotations":
+            face = np.asarray(self.column("face"), np.int64)
+            beyond = (face < 0) | (face >= self.limits.faces)
+            expected = f"0 to {self.limits.faces - 1}"
+            self.flag(beyond, "FACE_RANGE", lambda r: f"face {face[r]} of {self.text('id', r)}", expected)
+            good &= ~beyond
+            key = image * self.limits.faces + face
+        rows = np.flatnonzero(good)
+        rows = rows[np.argsort(key[rows], kind="stable")]
+        again = np.zeros(len(key), bool)
+        again[rows[1:]] = key[rows[1:]] == key[rows[:-1]]
+        expected = "every key once"
+        self.flag(again, "DUPLICATE_ID", lambda r: f"{self.text('id', r)}, sample {sample[r]}, again", expected)
+        if self.name == "annotations":
+            self._faces(rows[~again[rows]], image, face)
+        return rows
+
+    def _faces(self, rows: Any, image: Any, face: Any) -> None:
+        """Check that the faces of each image are numbered without gaps and that a row without a face is alone."""
+        first = np.ones(len(rows), bool)
+        first[1:] = image[rows[1:]] != image[rows[:-1]]
+        before = np.roll(face[rows], 1)
+        gap = np.zeros(len(image), bool)
+        gap[rows] = face[rows] != np.where(first, 0, before + 1)
+        self.flag(gap, "FACE_GAP", lambda r: f"face {face[r]} of {self.text('id', r)}", "0, 1, 2, ...")
+        whole = np.asarray(pc.is_in(self.column("status"), pa.array(WHOLE_IMAGE)))
+        starts = np.flatnonzero(first)
+        sizes = np.diff(np.append(starts, len(rows)))
+        conflict = np.zeros(len(image), bool)
+        conflict[rows] = whole[rows] & (np.repeat(sizes, sizes) > 1)
+        expected = "the only row of its image"
+        self.flag(conflict, "STATUS_CONFLICT", lambda r: f"status {self.text('status', r)}", expected)
+
+
+def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+
+
+def _rank(ids: pa.Array) -> Any:
+    """Per id its place in the order of the texts."""
+    if len(ids) < 2 or pc.all(pc.less(ids[:-1], ids[1:])).as_py():
+        return np.arange(len(ids))
+    rank = np.empty(len(ids), np.int64)
+    rank[np.asarray(pc.sort_indices(ids))] = np.arange(len(ids))
+    return rank
+
+
+def near(found: str, ids: pa.Array) -> str:
+    """' (did you mean ...?)' for the closest id, looked for among the neighbours in the order and a few others."""
+    if len(found) > 200:
+        return ""
+    order = sorted(ids.to_pylist())
+    here = bisect(order, found)
+    step = max(1, len(order) // 200)
+    return did_you_mean(found, dict.fromkeys(order[max(0, here - 100) : here + 100] + order[::step]))

@@ -1,0 +1,85 @@
+"""Every code that a fault of a submission can have: what it means and how to mend it. `FORMAT.md` prints this table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """Meaning and remedy of one code."""
+
+    meaning: str
+    mend: str
+
+
+CODES: dict[str, Code] = {
+    # the folder or zip
+    "NOT_A_SUBMISSION": Code("the path is neither a folder nor a zip", "hand in a folder or a .zip file"),
+    "ZIP_CORRUPT": Code("the zip is damaged, truncated or inconsistent", "zip the folder again and upload it whole"),
+    "ZIP_ENCRYPTED": Code("a member of the zip is encrypted", "zip without a password"),
+    "ZIP_METHOD": Code("a member is neither stored nor deflated", "zip with the usual method (deflate)"),
+    "ZIP_OVERLAP": Code("members of the zip share bytes", "zip the folder again with an ordinary tool"),
+    "ZIP64": Code("the zip has a zip64 directory", "zip fewer or smaller files; within the limits zip64 is not needed"),
+    "COMPRESSION_RATIO": Code("a member grows too much when it is read", "store it as .parquet, or in several shards"),
+    "TOO_LARGE": Code("a file, or all together, is beyond the limit", "shard the table; leave out what is not asked"),
+    "TOO_MANY_FILES": Code("more files than the limit", "use fewer shards"),
+    "UNSAFE_PATH": Code("a name is absolute, has a drive, a backslash or ..", "put the files at the top level"),
+    "UNSAFE_NAME": Code("a name is too long, reserved, or has control marks", "use the names of the format"),
+    "DUPLICATE_FILE": Code("two members of the zip have the same name", "zip the folder again"),
+    "CASE_COLLISION": Code("two names differ in capitals alone", "keep one of them"),
+    "LINK_REFUSED": Code("an entry is a symbolic link", "replace the link by the file"),
+    "NOT_A_FILE": Code("an entry is a pipe, socket or device", "remove it"),
+    "NESTED_ARCHIVE": Code("an archive lies in the submission", "put its files at the top level"),
+    "NESTED_FOLDER": Code("a folder lies in the submission", "put the files at the top level of the folder or zip"),
+    "UNKNOWN_FILE": Code("a file is none of the format's", "rename or remove it"),
+    "MISSING_FILE": Code("`submission.json` is missing", "add it"),
+    "UNREADABLE_FILE": Code("a file cannot be opened or read", "check its permissions, then hand it in again"),
+    "MIXED_FORMATS": Code("one table comes as .jsonl and as .parquet", "keep one of them"),
+    "SHARDS_INCOMPLETE": Code("the shards of a table are not 0 to n - 1 of n", "hand in every shard once"),
+    # text and JSON
+    "BROKEN_UTF8": Code("text is not UTF-8", "save it as UTF-8"),
+    "BYTE_ORDER_MARK": Code("the file starts with a byte order mark", "save it as UTF-8 without a mark"),
+    "NUL_IN_TEXT": Code("a text holds the character NUL", "remove it"),
+    "LONE_SURROGATE": Code("a text holds half of a surrogate pair", "write the whole character"),
+    "JSON_SYNTAX": Code("a line or file is not JSON", "write one JSON object a line, with a JSON library"),
+    "JSON_DEPTH": Code("JSON is nested too deeply", "rows are flat; settings are flat"),
+    "NOT_AN_OBJECT": Code("JSON holds something other than an object", "write an object with the named fields"),
+    "DUPLICATE_FIELD": Code("an object names a field twice", "keep one"),
+    "NOT_FINITE": Code("a number is NaN or infinite", "leave the value out (null)"),
+    "HUGE_NUMBER": Code("a number is too large for its column", "write the number that is meant"),
+    "ROW_TOO_LONG": Code("a line or text is longer than the limit", "cut the response where the protocol says"),
+    "TOO_MANY_ROWS": Code("more rows than the limit", "hand in each item and sample once"),
+    # fields and columns
+    "MISSING_FIELD": Code("a required field or column is missing", "add it"),
+    "UNKNOWN_FIELD": Code("a field or column is none of the format's", "rename or remove it"),
+    "WRONG_TYPE": Code("a value has the wrong type", "write the type that is named"),
+    "NULL_VALUE": Code("a required value is null", "fill it in, or leave the row out"),
+    "BAD_TEXT": Code("a text is empty, too long, or has control marks", "write one plain line"),
+    "PARQUET_CORRUPT": Code("the Parquet file is damaged, truncated or encrypted", "write it again"),
+    # submission.json
+    "UNKNOWN_FORMAT": Code("`format` is no version that this software reads", "write 1"),
+    "UNKNOWN_BENCHMARK": Code("`benchmark` is none of the four", "write one of the names"),
+    "UNKNOWN_REVISION": Code("the dataset has no such revision", "name the revision whose items were run"),
+    "UNKNOWN_VALUE": Code("a field of `submission.json` has a value that is not allowed", "write one of those named"),
+    "MISSING_LABELS": Code("annotations without `labels`", "name the labeller and its version in `labels`"),
+    "MISSING_JUDGE": Code("judgements without `judge`", "name the judge model and its version in `judge`"),
+    "BASELINE_NOT_ALLOWED": Code("`baseline` is set", "remove it; only `fairspace baseline` sets it"),
+    "EMPTY_SUBMISSION": Code("there is no row at all", "add the rows of at least one task"),
+    "UNEXPECTED_TABLE": Code("the benchmark has no such table", "remove the file"),
+    # rows
+    "UNKNOWN_TASK": Code("the benchmark has no such task", "write a task's name"),
+    "WRONG_TABLE": Code("the task's rows belong into another table", "move the rows"),
+    "UNKNOWN_ID": Code("the task has no such item", "copy the ids from the dataset"),
+    "SAMPLE_RANGE": Code("`sample` is outside 0 to samples - 1", "number the samples of an item from 0"),
+    "DUPLICATE_ID": Code("a key (task, id, sample, face) occurs twice", "keep the first answer"),
+    "FACE_RANGE": Code("`face` is negative or beyond the limit", "number the faces of an image from 0"),
+    "FACE_GAP": Code("the faces of an image are not 0, 1, 2, ...", "hand in every face that was found"),
+    "VOCABULARY": Code("a label is outside the closed vocabulary", "map the labeller's words; null for none"),
+    "VALUE_RANGE": Code("a measured value is outside its range", "scale it; null where it was not measured"),
+    "LABELS_WITHOUT_OK": Code("labels in a row whose status is not ok", "remove the labels, or set status ok"),
+    "OK_WITHOUT_LABELS": Code("status ok without any label", "write status abstained"),
+    "STATUS_CONFLICT": Code("no_face, unreadable or refused beside other faces", "keep the faces or that one row"),
+    "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),
+    "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
+    "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),
+}

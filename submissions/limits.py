@@ -1,0 +1,43 @@
+"""How much of a submission is read: bounds on time and memory that no honest submission comes near."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds for one submission; what is beyond them is a fault, found before it is read wherever that is possible.
+
+    Args:
+        members: files in the folder or zip.
+        name_length: characters of a file's name.
+        total_bytes: all files together, after decompression.
+        member_bytes: one file, after decompression.
+        meta_bytes: `submission.json`.
+        ratio: decompressed size over compressed size of a zip member, if that is larger than `ratio_from` bytes.
+        ratio_from: see `ratio`.
+        row_bytes: one line of JSONL, or one text of a Parquet file.
+        rows: rows of all tables together.
+        row_groups: row groups of one Parquet file.
+        depth: nesting of one JSON value.
+        faces: faces of one image.
+        faults: faults in the report; the others are counted in a note.
+    """
+
+    members: int = 2_000
+    name_length: int = 128
+    total_bytes: int = 1 << 30
+    member_bytes: int = 512 << 20
+    meta_bytes: int = 256 << 10
+    ratio: int = 200
+    ratio_from: int = 4 << 20
+    row_bytes: int = 1 << 20
+    rows: int = 1_000_000
+    row_groups: int = 4_096
+    depth: int = 16
+    faces: int = 1_000
+    faults: int = 100
+
+
+LIMITS = Limits()
