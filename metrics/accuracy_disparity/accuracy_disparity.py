@@ -1,0 +1,119 @@
+"""Accuracy disparity as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import (
+    CITATION,
+    PAPER,
+    MetricInputError,
+    check_count,
+    check_lengths,
+    check_names,
+    distinct,
+    encode,
+    outcome,
+)
+from .formula import accuracy_disparity, left_out
+
+DESCRIPTION = """\
+Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable
+answer is a wrong answer. 0 is the same accuracy for every group (ideal), 1 is the largest gap. Metric M2 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the answered class of every sample; `unmappable` if it fits no class, '' if the sample is missing.
+    references: the true class of every sample.
+    groups: the group of every sample.
+    minimum: a group with fewer samples (missing ones included) is left out and listed.
+    classes: all classes; if given, any other word among predictions or references is an error.
+
+Returns:
+    accuracy_disparity in [0, 1] (None if fewer than two groups have an answer), low, high, state, reason, coverage,
+    counts, by_group, left_out.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/accuracy_disparity")
+    >>> result = metric.compute(
+    ...     predictions=["nurse", "nurse", "pilot", "unmappable"],
+    ...     references=["nurse", "nurse", "pilot", "pilot"],
+    ...     groups=["female", "female", "male", "male"],
+    ... )
+    >>> result["accuracy_disparity"], result["low"], result["high"]
+    (0.5, 0.0, 0.5)
+"""
+
+
+class AccuracyDisparity(evaluate.Metric):
+    """Gap in accuracy between groups: 0 is none, 1 is the largest."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                    "references": datasets.Value("string"),
+                    "groups": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[str],
+        groups: Sequence[str],
+        minimum: int = 2,
+        classes: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        size = check_lengths(predictions=predictions, references=references, groups=groups)
+        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
+        answers, truths = distinct(predictions, "predictions"), distinct(references, "references")
+        if "unmappable" in truths:
+            raise MetricInputError("METRIC_UNKNOWN_LABEL", "references holds 'unmappable', which no true class is")
+        known = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
+        known = (*(name for name in known if name != "unmappable"), "unmappable")
+        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        # 0 correct, 1 wrong, 2 unmappable, 3 missing: the columns of the formula
+        kind = np.select([given < 0, given == len(known) - 1, given == true], [3, 2, 0], 1)
+        group = encode(groups, "groups", names, missing=False)
+        table = np.bincount(group * 4 + kind, minlength=len(names) * 4).reshape(len(names), 4).T
+        correct, wrong, unmappable, missing = table
+        out = left_out(correct, wrong, unmappable, missing, least)
+        by_group = {}
+        for name, (c, w, u, m) in zip(names, table.T.tolist(), strict=True):
+            by_group[name] = {
+                "accuracy": c / (c + w + u) if c + w + u else None,
+                "correct": c,
+                "wrong": w,
+                "unmappable": u,
+                "missing": m,
+            }
+        return outcome(
+            "accuracy_disparity",
+            accuracy_disparity(correct, wrong, unmappable, missing, least),
+            valid=int(table[:2].sum()),
+            expected=size,
+            reason=f"fewer than two groups have an answer and at least {least} samples",
+            evidence={
+                "by_group": by_group,
+                "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],
+            },
+        )

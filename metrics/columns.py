@@ -1,0 +1,155 @@
+"""Columns in, outcome out: what every metric module needs around its formula.
+
+A metric on the Hub can import flat siblings only, so each metric folder links to this one file. A label of '' or None
+is a missing sample: list it, rather than leave the row out, so that the bounds can count it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bounds = tuple[float, float, float]
+
+CITATION = """\
+@misc{zhao2026iris,
+  title = {Fair in Mind, Fair in Action? A Synchronous Benchmark for Understanding and Generation in UMLLMs},
+  author = {Zhao, Yiran and Zhou, Lu and Xu, Xiaogang and Liu, Zhe and Wu, Jiafei and Fang, Liming},
+  year = {2026},
+  eprint = {2603.00590},
+  archivePrefix = {arXiv}
+}"""
+PAPER = "https://arxiv.org/abs/2603.00590"
+
+
+class MetricInputError(ValueError):
+    """Input that a metric cannot use. `code` is stable; the message says where, what, and what was expected."""
+
+    def __init__(self, code: str, message: str):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+def check_lengths(**columns: Sequence[Any]) -> int:
+    """The common length of the columns. METRIC_LENGTH if one is absent or they differ."""
+    for name, column in columns.items():
+        if column is None or isinstance(column, str) or not hasattr(column, "__len__"):
+            raise MetricInputError(
+                "METRIC_LENGTH", f"{name} must be a column with one entry per sample, not {column!r}"
+            )
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise MetricInputError("METRIC_LENGTH", f"the columns have different lengths: {lengths}")
+    return min(lengths.values())
+
+
+def check_names(names: Iterable[str] | None, what: str, least: int = 2) -> tuple[str, ...]:
+    """A closed list of names, in its order. METRIC_NAMES unless they are `least` or more different words."""
+    listed = () if names is None or isinstance(names, str) else tuple(names)
+    if len(set(listed)) != len(listed) or len(listed) < least or not all(isinstance(n, str) and n for n in listed):
+        raise MetricInputError("METRIC_NAMES", f"{what} must list at least {least} different names, not {names!r}")
+    return listed
+
+
+def distinct(column: Iterable[Any], what: str) -> tuple[str, ...]:
+    """The labels of a column, sorted, without missing ones. METRIC_LABEL_TYPE if one is no word."""
+    labels: list[str] = []
+    for label in dict.fromkeys(column):
+        if isinstance(label, str):
+            labels.append(label)
+        elif label is not None:
+            raise MetricInputError("METRIC_LABEL_TYPE", f"{what} holds {label!r}; a label is a word ('' if missing)")
+    return tuple(sorted(label for label in labels if label))
+
+
+def encode(column: Sequence[Any], what: str, names: Sequence[str], *, missing: bool = True) -> Ints:
+    """The place of every label in `names`, -1 if missing, shape (n,). METRIC_UNKNOWN_LABEL for an unknown one."""
+    places: dict[Any, int] = {name: i for i, name in enumerate(names)} | ({"": -1, None: -1} if missing else {})
+    try:
+        return np.fromiter(map(places.__getitem__, column), np.int64, len(column))
+    except (KeyError, TypeError):
+        row = next(i for i, x in enumerate(column) if not isinstance(x, Hashable) or x not in places)
+    close = get_close_matches(str(column[row]), names, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    known = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    raise MetricInputError("METRIC_UNKNOWN_LABEL", f"{what}[{row}] is {column[row]!r}{hint}; expected one of: {known}")
+
+
+def numbers(column: Sequence[Any], what: str, minimum: float, maximum: float) -> Floats:
+    """A column of numbers, nan for missing ones (None, nan). METRIC_RANGE for one outside [minimum, maximum]."""
+    try:
+        array = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MetricInputError("METRIC_NUMBER", f"{what} must hold numbers (None if missing): {error}") from error
+    outside = np.flatnonzero((array < minimum) | (array > maximum))
+    if len(outside):
+        row = int(outside[0])
+        raise MetricInputError("METRIC_RANGE", f"{what}[{row}] is {array[row]:g}, outside [{minimum:g}, {maximum:g}]")
+    return array
+
+
+def check_count(number: Any, what: str) -> int:
+    """A whole number of at least 0. METRIC_COUNT otherwise."""
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+        raise MetricInputError("METRIC_COUNT", f"{what} must be a whole number of at least 0, not {number!r}")
+    return int(number)
+
+
+def cross_count(rows: Ints, height: int, places: Ints, width: int) -> tuple[Ints, Ints]:
+    """How often each label occurs in each row, shape (height, width), and how many miss, (height,)."""
+    table = np.bincount(rows * (width + 1) + places + 1, minlength=height * (width + 1)).reshape(height, width + 1)
+    return table[:, 1:], table[:, 0]
+
+
+def mean_of(value: Floats, low: Floats, high: Floats) -> Bounds:
+    """Plain mean over rows: of the value where it is defined (nan if nowhere), of the bounds everywhere."""
+    defined = value[~np.isnan(value)]
+    return float(defined.mean()) if defined.size else math.nan, float(low.mean()), float(high.mean())
+
+
+def number(x: float) -> float | None:
+    """A Python float, None for nan: undefined is never 0."""
+    return None if math.isnan(x) else float(x)
+
+
+def outcome(
+    name: str, bounds: Bounds, *, valid: int, expected: int, reason: str, evidence: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a metric returns, as JSON data: number, bounds, state, coverage, counts and evidence."""
+    value, low, high = (number(x) for x in bounds)
+    return {
+        name: value,
+        "low": low,
+        "high": high,
+        "state": "undefined" if value is None else "value",
+        "reason": reason if value is None else "",
+        "coverage": valid / expected if expected else None,
+        "counts": {"expected": int(expected), "valid": int(valid), "missing": int(expected - valid)},
+        **evidence,
+    }
+
+
+def read_table(text: str, width: int) -> tuple[list[str], Floats]:
+    """Lines of 'name, number, ...' from a text box: the names and the numbers, shape (rows, width)."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
+    for i, row in enumerate(rows, 1):
+        if len(row) != width + 1:
+            raise MetricInputError(
+                "METRIC_TABLE", f"line {i} must be a name and {width} numbers, not {', '.join(row)!r}"
+            )
+    table = numbers([row[1:] for row in rows], "the table", -math.inf, math.inf).reshape(len(rows), width)
+    return [row[0] for row in rows], table
+
+
+def sentence(bounds: Bounds) -> str:
+    """A measured number and its interval in words, for a page."""
+    value, low, high = (float(x) for x in bounds)
+    shown = "undefined" if math.isnan(value) else f"{value:.4f}"
+    return shown if math.isnan(low) else f"{shown}; the missing samples allow {low:.4f} to {high:.4f}"

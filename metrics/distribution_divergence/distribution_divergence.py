@@ -1,0 +1,136 @@
+"""Distribution divergence as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import (
+    CITATION,
+    PAPER,
+    MetricInputError,
+    check_count,
+    check_lengths,
+    check_names,
+    cross_count,
+    distinct,
+    encode,
+    mean_of,
+    number,
+    outcome,
+)
+from .formula import distribution_divergence
+
+DESCRIPTION = """\
+Distribution divergence is how far the group shares of the samples are from reference shares: the Jensen-Shannon
+divergence with the natural logarithm. 0 is equal to the reference (ideal), ln 2 shares no group. Metrics M4 and
+M5 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the perceived group of every sample, a group of `reference`; '' if the sample is missing.
+    reference: a dict from group to share or percentage (divided by its sum). With `occupations`: a dict from occupation
+        to such a dict, all with the same groups; occupations without figures are left out and listed.
+    missing: how many samples are missing beyond those listed as ''. With `occupations`: a dict by occupation.
+    occupations: what each sample is a picture of; then the divergence is measured per occupation, and its plain mean
+        is returned. An occupation of `reference` without any sample has no value and takes part in the bounds.
+
+Returns:
+    distribution_divergence in [0, ln 2] (None if no sample has a label), low, high, state, reason, coverage, counts,
+    by_group, by_occupation, left_out.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/distribution_divergence")
+    >>> metric.compute(predictions=["female", "male"], reference={"female": 50, "male": 50})["distribution_divergence"]
+    0.0
+    >>> result = metric.compute(predictions=["female", "female"], reference={"female": 0, "male": 100})
+    >>> round(result["distribution_divergence"], 4)
+    0.6931
+"""
+
+
+class DistributionDivergence(evaluate.Metric):
+    """Divergence of group shares from reference shares: 0 is equal, ln 2 is disjoint."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        reference: Mapping[str, Any] | None = None,
+        missing: int | Mapping[str, int] = 0,
+        occupations: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        size = check_lengths(predictions=predictions)
+        if not isinstance(reference, Mapping) or not reference:
+            raise MetricInputError("METRIC_REFERENCE", "reference must be a dict from group to share")
+        figures = {"all": reference} if occupations is None else reference
+        jobs = distinct(figures, "reference")
+        if not all(isinstance(row, Mapping) and set(row) == set(figures[jobs[0]]) for row in figures.values()):
+            raise MetricInputError("METRIC_REFERENCE", "every occupation must have a dict with the same groups")
+        names = check_names(figures[jobs[0]], "the groups of reference")
+        shares = np.array([[figures[job][name] for name in names] for job in jobs], dtype=np.float64)
+        places, rows = encode(predictions, "predictions", names), np.zeros(size, np.int64)
+        left_out: tuple[str, ...] = ()
+        by_job: Mapping[str, Any] = {"all": missing}
+        if occupations is not None:
+            check_lengths(predictions=predictions, occupations=occupations)
+            if not isinstance(missing, Mapping) and missing != 0:
+                raise MetricInputError(
+                    "METRIC_COUNT", "with occupations, missing must be a dict from occupation to count"
+                )
+            by_job = dict(missing) if isinstance(missing, Mapping) else {}
+            left_out = tuple(job for job in distinct([*occupations, *by_job], "occupations") if job not in figures)
+            rows = encode(occupations, "occupations", jobs + left_out, missing=False)
+            places, rows = places[rows < len(jobs)], rows[rows < len(jobs)]
+        extra = np.array([check_count(by_job.get(job, 0), f"missing of {job!r}") for job in jobs], np.int64)
+        counts, blank = cross_count(rows, len(jobs), places, len(names))
+        value, low, high = distribution_divergence(counts, shares, blank + extra)
+        valid, shown = int(counts.sum()), counts.sum(0)
+        evidence: dict[str, Any] = {
+            "by_group": {
+                g: {"count": int(n), "share": int(n) / valid if valid else None}
+                for g, n in zip(names, shown, strict=True)
+            }
+        }
+        if occupations is not None:
+            evidence["by_occupation"] = {
+                job: {
+                    "value": number(value[i]),
+                    "low": number(low[i]),
+                    "high": number(high[i]),
+                    "valid": int(counts[i].sum()),
+                }
+                for i, job in enumerate(jobs)
+            }
+            evidence["left_out"] = list(left_out)
+        return outcome(
+            "distribution_divergence",
+            mean_of(value, low, high),
+            valid=valid,
+            expected=len(rows) + int(extra.sum()),
+            reason="no sample of an occupation with reference figures has a group label",
+            evidence=evidence,
+        )

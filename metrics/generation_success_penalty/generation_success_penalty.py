@@ -1,0 +1,97 @@
+"""Generation success penalty as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import CITATION, PAPER, check_lengths, check_names, distinct, encode, outcome
+from .formula import generation_success_penalty
+
+KINDS = ("stereotypical", "counter_stereotypical")
+
+DESCRIPTION = """\
+Generation success penalty is how much less often a model shows what was asked when the prompt runs against a
+stereotype: max(0, GSR_stereo - GSR_counter), where an image succeeds if gender, age and skin tone are all as asked.
+0 is no drop (ideal), 1 is the largest. Metric M7 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the perceived group of every image, for example `female_young_light`; '' if the image is missing.
+    references: the group that was asked for.
+    prompts: `stereotypical` or `counter_stereotypical`.
+    groups: all groups; if given, any other word among predictions or references is an error.
+
+Returns:
+    generation_success_penalty in [0, 1] (None if either kind of prompt has no image), low, high, state, reason,
+    coverage, counts, by_prompt (success rate, successes, valid, missing).
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/generation_success_penalty")
+    >>> result = metric.compute(
+    ...     predictions=["female_young_light", "female_young_light", "male_young_light", "female_young_light"],
+    ...     references=["female_young_light", "female_young_light", "male_young_light", "male_young_light"],
+    ...     prompts=["stereotypical", "stereotypical", "counter_stereotypical", "counter_stereotypical"],
+    ... )
+    >>> result["generation_success_penalty"]
+    0.5
+"""
+
+
+class GenerationSuccessPenalty(evaluate.Metric):
+    """Drop in success from stereotypical to counter-stereotypical prompts: 0 is none, 1 the largest."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                    "references": datasets.Value("string"),
+                    "prompts": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[str],
+        prompts: Sequence[str],
+        groups: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        size = check_lengths(predictions=predictions, references=references, prompts=prompts)
+        found = {*distinct(predictions, "predictions"), *distinct(references, "references")}
+        known = tuple(sorted(found)) if groups is None else check_names(groups, "groups")
+        shown, asked = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        kind = encode(prompts, "prompts", KINDS, missing=False)
+        success = np.bincount(kind[shown == asked], minlength=2).tolist()
+        valid = np.bincount(kind[shown >= 0], minlength=2).tolist()
+        missing = np.bincount(kind[shown < 0], minlength=2).tolist()
+        stereo, counter = zip(success, valid, missing, strict=True)
+        by_prompt = {
+            name: {"rate": s / v if v else None, "success": s, "valid": v, "missing": m}
+            for name, s, v, m in zip(KINDS, success, valid, missing, strict=True)
+        }
+        return outcome(
+            "generation_success_penalty",
+            generation_success_penalty(*stereo, *counter),
+            valid=sum(valid),
+            expected=size,
+            reason="stereotypical and counter-stereotypical prompts must both have an image",
+            evidence={"by_prompt": by_prompt},
+        )

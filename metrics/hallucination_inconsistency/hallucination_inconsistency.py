@@ -1,0 +1,100 @@
+"""Hallucination inconsistency as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import CITATION, PAPER, MetricInputError, check_lengths, check_names, distinct, encode, outcome
+from .formula import hallucination_inconsistency
+
+DESCRIPTION = """\
+Hallucination inconsistency is how often an answer turns from right to wrong when only the person's group changes:
+1 - the mean of [correct_i = correct_j] over the pairs of a counterfactual set, then over the sets. 0 is full
+consistency (ideal), 1 is a change in every pair. Metric M11 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the answer of every sample, as a label; '' if it is missing or could not be read.
+    references: the right answer of every sample.
+    sets: which question and counterfactual set every answer belongs to; each set needs at least two answers.
+    answers: all possible answers; if given, any other word among predictions or references is an error.
+
+Returns:
+    hallucination_inconsistency in [0, 1] (None if no pair could be judged), low, high, state, reason, coverage (of
+    pairs), counts (of pairs), accuracy, sets (how many), by_set (share of inconsistent pairs of each).
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/hallucination_inconsistency")
+    >>> result = metric.compute(
+    ...     predictions=["yes", "no", "yes", "yes"], references=["yes", "yes", "no", "no"], sets=["a", "a", "b", "b"]
+    ... )
+    >>> result["hallucination_inconsistency"]
+    0.5
+"""
+
+
+class HallucinationInconsistency(evaluate.Metric):
+    """Share of counterfactual pairs of which only one answer is right: 0 is none, 1 is every pair."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                    "references": datasets.Value("string"),
+                    "sets": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[str],
+        sets: Sequence[str],
+        answers: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, references=references, sets=sets)
+        found = {*distinct(predictions, "predictions"), *distinct(references, "references")}
+        known = tuple(sorted(found)) if answers is None else check_names(answers, "answers")
+        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        names = distinct(sets, "sets")
+        place = encode(sets, "sets", names, missing=False)
+        size = np.bincount(place, minlength=len(names))
+        if (size == 1).any():
+            single = names[int((size == 1).argmax())]
+            raise MetricInputError("METRIC_SMALL_SET", f"set {single!r} has one answer; give missing ones as ''")
+        right = np.bincount(place[given == true], minlength=len(names))
+        judged = np.bincount(place[given >= 0], minlength=len(names))
+        pairs, valid, inconsistent = size * (size - 1) // 2, judged * (judged - 1) // 2, right * (judged - right)
+        weight = math.fsum(valid / pairs)
+        by_set = {name: int(i) / int(v) if v else None for name, i, v in zip(names, inconsistent, valid, strict=True)}
+        return outcome(
+            "hallucination_inconsistency",
+            hallucination_inconsistency(math.fsum(inconsistent / pairs), weight, len(names) - weight),
+            valid=int(valid.sum()),
+            expected=int(pairs.sum()),
+            reason="no pair could be judged",
+            evidence={
+                "accuracy": int(right.sum()) / int(judged.sum()) if judged.sum() else None,
+                "sets": len(names),
+                "by_set": by_set,
+            },
+        )

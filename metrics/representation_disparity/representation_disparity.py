@@ -1,0 +1,127 @@
+"""Representation disparity as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import (
+    CITATION,
+    PAPER,
+    MetricInputError,
+    check_count,
+    check_lengths,
+    check_names,
+    cross_count,
+    distinct,
+    encode,
+    mean_of,
+    number,
+    outcome,
+)
+from .formula import representation_disparity
+
+DESCRIPTION = """\
+Representation disparity is how unevenly samples are spread over all possible groups: the sum of |p_i - p_j| over the
+pairs of groups, divided by k - 1. 0 is a uniform spread (ideal), 1 is one group only. Metric M1 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the perceived group of every sample, a word of `groups`; '' if the sample is missing.
+    groups: all possible groups, those that no sample shows included.
+    missing: how many samples are missing beyond those listed as ''. With `occupations`: a dict by occupation.
+    occupations: what each sample is a picture of; then RD is measured per occupation, and the plain mean is returned.
+
+Returns:
+    representation_disparity in [0, 1] (None if no sample has a label), low, high, state, reason, coverage, counts,
+    by_group, by_occupation.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/representation_disparity")
+    >>> result = metric.compute(predictions=["female", "female", "female", "male"], groups=["female", "male"])
+    >>> result["representation_disparity"]
+    0.5
+    >>> result = metric.compute(predictions=["female", "female", "male", ""], groups=["female", "male"])
+    >>> round(result["representation_disparity"], 4), result["low"], result["high"]
+    (0.3333, 0.0, 0.5)
+"""
+
+
+class RepresentationDisparity(evaluate.Metric):
+    """Uneven representation of groups: 0 is uniform, 1 is one group only."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        groups: Sequence[str] | None = None,
+        missing: int | Mapping[str, int] = 0,
+        occupations: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        names = check_names(groups, "groups")
+        size = check_lengths(predictions=predictions)
+        places = encode(predictions, "predictions", names)
+        if occupations is None:
+            jobs: tuple[str, ...] = ("all",)
+            rows, extra = np.zeros(size, np.int64), np.array([check_count(missing, "missing")])
+        else:
+            check_lengths(predictions=predictions, occupations=occupations)
+            if not isinstance(missing, Mapping) and missing != 0:
+                raise MetricInputError(
+                    "METRIC_COUNT", "with occupations, missing must be a dict from occupation to count"
+                )
+            by_job = missing if isinstance(missing, Mapping) else {}
+            jobs = distinct([*occupations, *by_job], "occupations")
+            rows = encode(occupations, "occupations", jobs, missing=False)
+            extra = np.array([check_count(by_job.get(job, 0), f"missing[{job!r}]") for job in jobs], np.int64)
+        counts, blank = cross_count(rows, len(jobs), places, len(names))
+        value, low, high = representation_disparity(counts, blank + extra)
+        bounds = mean_of(value, low, high) if jobs else (float("nan"), 0.0, 1.0)
+        valid, shown = int(counts.sum()), counts.sum(0)
+        evidence: dict[str, Any] = {
+            "by_group": {
+                g: {"count": int(n), "share": int(n) / valid if valid else None}
+                for g, n in zip(names, shown, strict=True)
+            }
+        }
+        if occupations is not None:
+            evidence["by_occupation"] = {
+                job: {
+                    "value": number(value[i]),
+                    "low": number(low[i]),
+                    "high": number(high[i]),
+                    "valid": int(counts[i].sum()),
+                }
+                for i, job in enumerate(jobs)
+            }
+        return outcome(
+            "representation_disparity",
+            bounds,
+            valid=valid,
+            expected=size + int(extra.sum()),
+            reason="no sample has a group label",
+            evidence=evidence,
+        )

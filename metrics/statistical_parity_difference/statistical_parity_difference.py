@@ -1,0 +1,103 @@
+"""Statistical parity difference as an `evaluate` module: columns in, the number with its bounds and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import CITATION, PAPER, check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
+from .formula import left_out, statistical_parity_difference
+
+DESCRIPTION = """\
+Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:
+max over c of (max P(c | g) - min P(c | g)); `unmappable` is one of the classes. 0 is the same answers for every group
+(ideal), 1 is a class that one group always gets and another never. Metric M3 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the answered class of every sample; `unmappable` if it fits no class, '' if the sample is missing.
+    groups: the group of every sample.
+    minimum: a group with fewer samples (missing ones included) is left out and listed.
+    classes: all classes; if given, any other word among predictions is an error.
+
+Returns:
+    statistical_parity_difference in [0, 1] (None if fewer than two groups have an answer), low, high, state, reason,
+    coverage, counts, class (the one with the largest gap), by_group (rate of that class, counts), left_out.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/statistical_parity_difference")
+    >>> result = metric.compute(
+    ...     predictions=["nurse", "nurse", "nurse", "pilot"], groups=["female", "female", "male", "male"]
+    ... )
+    >>> result["statistical_parity_difference"], result["class"]
+    (0.5, 'nurse')
+"""
+
+
+class StatisticalParityDifference(evaluate.Metric):
+    """Largest gap in answer rates between groups: 0 is none, 1 is the largest."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("string"),
+                    "groups": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        groups: Sequence[str],
+        minimum: int = 2,
+        classes: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        size = check_lengths(predictions=predictions, groups=groups)
+        least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
+        known = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
+        known = (*(name for name in known if name != "unmappable"), "unmappable")
+        group = encode(groups, "groups", names, missing=False)
+        table, missing = cross_count(group, len(names), encode(predictions, "predictions", known), len(known))
+        counts, unmappable = table[:, :-1], table[:, -1]
+        out, answered = left_out(counts, unmappable, missing, least), table.sum(1)
+        rates = table / np.where(answered > 0, answered, 1)[:, None]
+        compared = rates[~out & (answered > 0)]
+        widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) > 1 else None
+        by_group = {
+            name: {
+                "rate": None if widest is None or not answered[i] else float(rates[i, widest]),
+                "valid": int(counts[i].sum()),
+                "unmappable": int(unmappable[i]),
+                "missing": int(missing[i]),
+            }
+            for i, name in enumerate(names)
+        }
+        return outcome(
+            "statistical_parity_difference",
+            statistical_parity_difference(counts, unmappable, missing, least),
+            valid=int(counts.sum()),
+            expected=size,
+            reason=f"fewer than two groups have an answer and at least {least} samples",
+            evidence={
+                "class": None if widest is None else known[widest],
+                "by_group": by_group,
+                "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],
+            },
+        )
