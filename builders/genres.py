@@ -47,6 +47,8 @@ __all__ = [
     "ids",
     "image_prompt",
     "load_elements",
+    "Plot",
+    "Relation",
     "narrative_prompt",
     "pair_list",
     "pairs",
