@@ -257,6 +257,12 @@ def _stereotypical_bias(standard: str) -> list[Published]:
             scores[name] = printed(name, row.get(column, ""), source)
             filtered = f"{name}_na_filtered"
             scores[filtered] = printed(filtered, row[f"{column}_na_filtered"], source)
+        plain = [v.value for name, v in scores.items() if not name.endswith("_na_filtered") and v.value is not None]
+        scores["total"] = (
+            measured("total", sum(plain) / 6, evidence={"source": f"mean of the six scores of {source}, not printed"})
+            if len(plain) == 6
+            else not_run("total", f"{source} prints no such figure for this model")
+        )
         rows.append(
             Published(
                 model=model,
@@ -264,7 +270,7 @@ def _stereotypical_bias(standard: str) -> list[Published]:
                 source=source,
                 scores=scores,
                 ranking="total",
-                unranked=("the paper prints no total",),
+                unranked=("the paper does not print how many questions were not answered, so there is no worst case",),
                 footnotes=_footnotes("stereotypical_bias", model),
             )
         )

@@ -1,0 +1,169 @@
+"""Tables for the pages, as gr.Dataframe takes them: numbers to sort by, texts to show, and styles.
+
+Every cell is plain text or a number; no cell is ever read as Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard_space.text import MISSING, coverage, number, plain, shown
+from submissions.board import Row
+from submissions.faults import Fault
+from submissions.values import Value
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One score column of a board.
+
+    Args:
+        score: name of the score.
+        header: what stands above it.
+        digits: decimals.
+        signed: print a plus sign, and colour the cell by sign and size.
+        width: in pixels.
+    """
+
+    score: str
+    header: str
+    digits: int = 2
+    signed: bool = False
+    width: int = 86
+
+
+def board_table(
+    rows: Sequence[Row],
+    total: Column,
+    columns: Sequence[Column],
+    labels: Mapping[str, str],
+    cohort: str,
+    notes: Mapping[tuple[str, str], int],
+) -> Table:
+    """A board: rank, model, cohort, provenance, total, worst case, scores, labels, remarks, who, entry.
+
+    Args:
+        rows: in the board's order.
+        total: the score that ranks go by.
+        columns: the other scores to show.
+        labels: label name -> header.
+        cohort: header of the cohort's column, '' for none.
+        notes: (entry, score) -> number of the footnote.
+    """
+    headers = ["Rank", "Model", *([cohort] if cohort else []), "Figures", total.header, "Worst case"]
+    headers += [*(c.header for c in columns), *labels.values(), "Remarks", "Organisation", "Entry"]
+    largest = {
+        c.score: max((abs(v.value) for r in rows if (v := r.scores.get(c.score)) and v.value is not None), default=0.0)
+        for c in columns
+        if c.signed
+    }
+    data, display, styling = [], [], []
+    for row in rows:
+        front = [plain(row.model), *([plain(row.cohort) or "–"] if cohort else []), row.provenance]
+        marks = [_marked(plain(row.labels.get(name, "–")), notes.get((row.entry, name))) for name in labels]
+        ends = [*marks, remarks(row), plain(row.organisation), row.entry]
+        shown_scores = [total, *columns]
+        values = [row.scores.get(c.score) for c in shown_scores]
+        texts = [
+            _marked(shown(v, c.digits, c.signed), notes.get((row.entry, c.score)))
+            for v, c in zip(values, shown_scores, strict=True)
+        ]
+        numbers = [v.value if v else None for v in values]
+        data.append([row.rank, *front, numbers[0], row.ranked, *numbers[1:], *ends])
+        display.append([_rank(row), *front, texts[0], _worst(row, total), *texts[1:], *ends])
+        colours = [_colour(v, largest[c.score]) if c.signed else "" for v, c in zip(values, shown_scores, strict=True)]
+        styling.append([*[""] * (len(front) + 3), *colours[1:], *[""] * len(ends)])
+    return {"headers": headers, "data": data, "metadata": {"display_value": display, "styling": styling}}
+
+
+def board_layout(total: Column, columns: Sequence[Column], labels: Mapping[str, str], cohort: str) -> dict[str, Any]:
+    """Datatypes and widths of `board_table`, for gr.Dataframe."""
+    parts = [
+        ("number", 64),
+        ("str", 150),
+        *([("str", 110)] if cohort else []),
+        ("str", 104),
+        ("number", total.width),
+        ("number", 92),
+        *(("number", c.width) for c in columns),
+        *[("str", 92)] * len(labels),
+        ("str", 300),
+        ("str", 190),
+        ("str", 130),
+    ]
+    return {"datatype": [kind for kind, _ in parts], "column_widths": [f"{width}px" for _, width in parts]}
+
+
+def _rank(row: Row) -> str:
+    return "–" if row.rank is None else str(row.rank)
+
+
+def _worst(row: Row, total: Column) -> str:
+    """The number that the row is ranked by; a printed one has no worst case."""
+    if row.ranked is None:
+        return "–"
+    return "as printed" if row.provenance == "published" else number(row.ranked, total.digits)
+
+
+def remarks(row: Row) -> str:
+    """Why a row has no rank, and which of its scores are not complete."""
+    parts = [plain(reason) for reason in row.unranked]
+    partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
+    if partial and not parts:
+        parts.append("some samples missing: ranked by the worst case")
+    return "; ".join(parts) or "–"
+
+
+def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:
+    """Every value with its state, bounds, coverage and reason."""
+    headers = ["Name", "State", "Value", "Lowest", "Highest", "Coverage", "Reason"]
+    data, display = [], []
+    for value in values.values():
+        state = "value" if value.state == "value" else MISSING[value.state]
+        if value.state == "value" and value.coverage is not None and value.coverage < 1:
+            state = "partial"
+        share = value.coverage
+        numbers = [value.value, value.low, value.high]
+        data.append([value.name, state, *numbers, share, plain(value.reason) or "–"])
+        printed = value.evidence.get("printed")
+        texts = [number(n, digits) for n in numbers]
+        if isinstance(printed, str):
+            texts[0] = printed.replace("-", "\N{MINUS SIGN}")
+        display.append([value.name, state, *texts, coverage(value), plain(value.reason) or "–"])
+    return {"headers": headers, "data": data, "metadata": {"display_value": display, "styling": None}}
+
+
+VALUES_LAYOUT: dict[str, Any] = {
+    "datatype": ["str", "str", "number", "number", "number", "number", "str"],
+    "column_widths": ["240px", "100px", "100px", "100px", "100px", "190px", "320px"],
+}
+
+
+def faults_table(faults: Sequence[Fault]) -> Table:
+    """All faults of a submission."""
+    headers = ["Code", "Where", "What was found", "What is expected", "How to mend it", "Rows"]
+    data = [[f.code, *map(plain, (f.where, f.what, f.expected, f.mend)), f.count] for f in faults]
+    return {"headers": headers, "data": data}
+
+
+FAULTS_LAYOUT: dict[str, Any] = {
+    "datatype": ["str", "str", "str", "str", "str", "number"],
+    "column_widths": ["200px", "180px", "260px", "240px", "260px", "80px"],
+}
+
+
+def _marked(text: str, note: int | None) -> str:
+    return text if note is None else f"{text} [{note}]"
+
+
+def _colour(value: Value | None, largest: float) -> str:
+    """Orange for male-favouring, blue for female-favouring, stronger with size; readable on light and dark."""
+    if value is None or value.value is None or not largest:
+        return ""
+    strength = 0.10 + 0.45 * abs(value.value) / largest
+    colour = "230, 97, 1" if value.value > 0 else "33, 113, 181"
+    return f"background-color: rgba({colour}, {strength:.2f})"

@@ -1,0 +1,54 @@
+"""Text for the pages: submitted text made harmless for Markdown and for plots, and numbers and states in words."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from submissions.values import Value
+
+MISSING = {"undefined": "undefined", "not_run": "not run"}
+_MARKUP = re.compile(r"[^0-9A-Za-z \u0080-\U0010ffff]")
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def plain(text: str) -> str:
+    """Submitted text without characters that steer the display (controls, line breaks, direction marks)."""
+    return _HIDDEN.sub(" ", text)
+
+
+def markdown(text: str) -> str:
+    """Submitted text as Markdown that shows exactly the text: every ASCII sign becomes a character reference."""
+    return _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain(text))
+
+
+def plot(text: str) -> str:
+    """Submitted text for plotly, which reads a few HTML tags in names, labels and hover texts."""
+    return html.escape(plain(text))
+
+
+def number(value: float | None, digits: int, signed: bool = False) -> str:
+    """A number with a true minus sign, '–' for None; never '-0.00'."""
+    if value is None:
+        return "–"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def shown(value: Value | None, digits: int, signed: bool = False) -> str:
+    """A value as the boards print it: the number, or its state in words."""
+    if value is None:
+        return MISSING["not_run"]
+    return number(value.value, digits, signed) if value.state == "value" else MISSING[value.state]
+
+
+def coverage(value: Value) -> str:
+    """'1 433 of 1 440 (99.5 %)', '–' where nothing is expected; never 100 % unless complete."""
+    if value.coverage is None:
+        return "–"
+    percent = 100 * value.coverage
+    rounded = f"{percent:.1f}" if value.valid == value.expected else f"{min(percent, 99.9):.1f}"
+    thin = "\N{NARROW NO-BREAK SPACE}"
+    return f"{value.valid:,} of {value.expected:,}".replace(",", thin) + f" ({rounded} %)"

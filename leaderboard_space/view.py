@@ -1,0 +1,48 @@
+"""What a benchmark's page is made of; one module per benchmark declares its `VIEW`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import plotly.graph_objects as go
+
+from leaderboard_space.tables import Column
+from submissions.board import Row
+
+Plot = Callable[[Sequence[Row]], go.Figure]
+
+
+@dataclass(frozen=True)
+class View:
+    """The page of one benchmark.
+
+    Args:
+        benchmark: its name.
+        title: what stands on the tab.
+        how_to_read: Markdown of ours: how to read the page, and what its scores cannot say.
+        total: the score that ranks go by.
+        slices: name -> the columns of one table of the page; the first is shown first.
+        labels: label name -> header of its column.
+        cohort: header of the cohort's column, '' for none.
+        plots: heading -> plot of the rows.
+        profile: the plot of one row on the model's page.
+        legend: Markdown of ours below the table.
+    """
+
+    benchmark: str
+    title: str
+    how_to_read: str
+    total: Column
+    slices: Mapping[str, Sequence[Column]]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    cohort: str = ""
+    plots: Mapping[str, Plot] = field(default_factory=dict)
+    profile: Callable[[Row], go.Figure] | None = None
+    legend: str = ""
+
+
+def figure_of(row: Row, score: str) -> float | None:
+    """A score's number, None where it has none."""
+    value = row.scores.get(score)
+    return value.value if value else None
