@@ -19,14 +19,19 @@ _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
     """The model of `submission.json`, or None and a fault for each field that does not fit."""
     try:
-        return SubmissionMeta.model_validate(data)
+        meta = SubmissionMeta.model_validate(data)
     except ValidationError as error:
-        for detail in error.errors(include_url=False, include_context=True):
-            _note(detail, faults)
+        noted: set[tuple[str, str]] = set()
+        for detail in error.errors(include_url=False):
+            _note(detail, noted, faults)
         return None
+    if type(data["format"]) is not int:
+        faults.add("UNKNOWN_FORMAT", META, f"format {show(data['format'])}", expected="the integer 1", kind="format")
+        return None
+    return meta
 
 
-def _note(detail: ErrorDetails, faults: Collector) -> None:
+def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
     place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
     where = ".".join(place[:3])
     found, kind = detail["input"], detail["type"]
@@ -44,4 +49,6 @@ def _note(detail: ErrorDetails, faults: Collector) -> None:
         code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
     else:
         code, what, expected = "WRONG_TYPE", f"{name} is {show(found)}", detail["msg"]
-    faults.add(code, META, what, expected=expected, kind=where[:64])
+    if (code, where) not in noted:
+        noted.add((code, where))
+        faults.add(code, META, what, expected=expected, kind=where[:64])

@@ -13,9 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+_MARKS = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+"""Characters that would break a line or reorder the text around it: controls, line separators, bidi marks."""
 Line = Annotated[
-    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]*$")
+    str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{_MARKS}]([^{_MARKS}]*[^\s{_MARKS}])?$")
 ]
+"""One line of text that begins and ends with a visible character."""
 
 
 class _Model(BaseModel):
@@ -144,3 +147,33 @@ class Submission:
     def dump_meta(self) -> dict[str, Any]:
         """`submission.json` as JSON data."""
         return self.meta.model_dump(exclude_none=True)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of `submission.json`; `$defs` also holds one schema per table, for a row of its JSONL file."""
+    schema = SubmissionMeta.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    for table in SCHEMAS:
+        schema["$defs"][f"{table}_row"] = _row_schema(table)
+    return schema
+
+
+def _row_schema(table: str) -> dict[str, Any]:
+    types = {"string": "string", "int32": "integer", "double": "number"}
+    properties = {}
+    for column in SCHEMAS[table]:
+        kind = types[str(column.type)]
+        rule: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
+        if column.name in VOCABULARY:
+            rule["enum"] = [*VOCABULARY[column.name], *([None] if column.nullable else [])]
+        if column.name in RANGES:
+            rule["minimum"], rule["maximum"] = RANGES[column.name]
+        if kind == "integer":
+            rule["minimum"] = 0
+        properties[column.name] = rule
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(REQUIRED[table]),
+        "additionalProperties": False,
+    }
