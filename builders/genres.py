@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal, cast
 
 import pyarrow as pa
@@ -41,6 +41,7 @@ __all__ = [
     "MAIN_CHARACTER_QUESTIONS",
     "NAMES",
     "RELATIONS",
+    "RELATION_NAMES",
     "REVISIONS",
     "Element",
     "Pair",
@@ -75,6 +76,7 @@ NAMES: dict[Gender, tuple[str, ...]] = {
     ),
 }
 """Table 9. Its list of female names has 15 entries but prints Amelia twice, so there are 14."""
+ELEMENTS_FILE = Path(__file__).parent / "reference" / "genres_elements.csv"
 _SEED = "genres/v1"
 
 
@@ -149,7 +151,7 @@ def ids(revision: str = "v1") -> pa.Array:
 @lru_cache
 def load_elements() -> tuple[Element, ...]:
     """The 288 elements, in the order of the ids. ValueError if the file does not hold exactly those."""
-    text = files("builders").joinpath("reference/genres_elements.csv").read_text(encoding="utf-8")
+    text = ELEMENTS_FILE.read_text(encoding="utf-8")
     elements = tuple(
         Element(
             cast(Relation, row["relation"]),
