@@ -1,0 +1,126 @@
+"""IRIS score as an `evaluate` module: granular values in, sector scores, total and profile codes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .columns import CITATION, PAPER, MetricInputError, check_lengths, encode, number, numbers
+from .formula import iris_score, profile_code, sector_magnitude, sector_metrics, total_magnitude
+from .standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS
+
+DESCRIPTION = """\
+IRIS score is the overall fairness score of a unified multimodal model: S * exp(-K * D), where D is the L2 norm of its
+60 normalised granular metrics. Each of the six sectors has a score of the same form. Higher is better; a score may
+exceed 100. A score with a value missing is undefined, never better."""
+
+INPUTS = """
+Args:
+    predictions: the granular values (RD_gender, JSD_US_age, ...); None or nan where a value is undefined or not run.
+    names: the name of every value, one of the 60 of `standards.GRANULAR` or the three of `standards.SKIN_DRIFT`
+        (the inaugural standard needs those three for RFS_Und).
+    standard: `inaugural` (the paper's tables) or another one of `standards.STANDARDS`.
+
+Returns:
+    iris_score (None if a value is missing), state, reason, sectors (score, magnitude and missing names of each),
+    magnitude, profile (letters and archetype of Gen and Und), standard, draft, note, coverage, counts.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/iris_score")
+    >>> names = ["RD_gender", "RD_age", "RD_skin", "RD_gender_age", "RD_gender_skin", "RD_age_skin", "RD_joint_all"]
+    >>> bagel = [0.7476, 0.8357, 0.7298, 0.8709, 0.8084, 0.8666, 0.9058]
+    >>> result = metric.compute(predictions=bagel, names=names)
+    >>> round(result["sectors"]["IFS_Gen"]["magnitude"], 4), round(result["sectors"]["IFS_Gen"]["score"], 1)
+    (2.1848, 82.6)
+    >>> result["iris_score"] is None, result["reason"]
+    (True, '56 of 63 values are missing')
+"""
+
+
+class IrisScore(evaluate.Metric):
+    """Sector scores, overall score and profile codes of the 60 granular values; higher is better."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "names": datasets.Value("string")},
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self, predictions: Sequence[float | None], names: Sequence[str], standard: str = "inaugural"
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, names=names)
+        if standard not in STANDARDS:
+            raise MetricInputError("METRIC_STANDARD", f"{standard!r} is no standard; known: {', '.join(STANDARDS)}")
+        chosen, values = STANDARDS[standard], read_values(predictions, names)
+        scores = iris_score(values, chosen)
+        missing = {sector: missing_names(values, sector, chosen.fidelity_by_goodness) for sector in SECTORS}
+        sectors = {
+            sector: {
+                "score": number(scores[sector]),
+                "magnitude": number(sector_magnitude(values, sector, chosen)),
+                "missing": missing[sector],
+            }
+            for sector in SECTORS
+        }
+        absent = sum(map(len, missing.values()))
+        total = number(scores["iris_score"])
+        expected = len(GRANULAR) + (len(SKIN_DRIFT) if chosen.fidelity_by_goodness else 0)
+        return {
+            "iris_score": total,
+            "state": "undefined" if total is None else "value",
+            "reason": "" if total is not None else f"{absent} of {expected} values are missing",
+            "magnitude": number(total_magnitude(values, chosen)),
+            "sectors": sectors,
+            "profile": {task: profile(scores, task, chosen.tau) for task in ("Gen", "Und")},
+            "standard": chosen.name,
+            "draft": chosen.draft,
+            "note": chosen.note,
+            "coverage": (expected - absent) / expected,
+            "counts": {"expected": expected, "valid": expected - absent, "missing": absent},
+        }
+
+
+def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> dict[str, float]:
+    """Value by name, nan where missing. MetricInputError for an unknown or repeated name or a value out of bounds."""
+    known = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
+    places = encode(names, "names", known, missing=False)
+    repeated = [name for name in names if list(names).count(name) > 1]
+    if repeated:
+        raise MetricInputError("METRIC_REPEATED", f"{repeated[0]} is given more than once")
+    bounds = {metric.name: metric.bound for metric in GRANULAR}
+    values = {}
+    for place, value in zip(places, predictions, strict=True):
+        bound = bounds.get(known[place], 1.0)
+        largest = math.inf if bound is None else bound + 1e-9
+        values[known[place]] = float(numbers([value], known[place], 0.0, largest)[0])
+    return values
+
+
+def missing_names(values: dict[str, float], sector: str, with_skin: bool) -> list[str]:
+    """Names of the values that a sector needs and does not have."""
+    needed = [metric.name for metric in sector_metrics(sector)]
+    needed += SKIN_DRIFT if with_skin and sector == "RFS_Und" else ()
+    return [name for name in needed if math.isnan(values.get(name, math.nan))]
+
+
+def profile(scores: dict[str, float], task: str, tau: float) -> dict[str, str] | None:
+    """Letters and archetype of one task, None where one of its three sectors has no score."""
+    code = profile_code(scores[f"IFS_{task}"], scores[f"RFS_{task}"], scores[f"BIS_{task}"], tau)
+    return None if code is None else {"code": code, "archetype": ARCHETYPES[code]}
