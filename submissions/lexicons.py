@@ -1,0 +1,184 @@
+"""The word lists that GENRES' M1, M2 and M5 read, and the sentiment model of M6: used where they are, never copied.
+
+- NRC Word-Emotion Association Lexicon (Mohammad and Turney 2013), through the package `nrclex`: research use.
+- Stereotype content dictionary (Nicolas, Bai and Fiske 2021): the user's own copy of the public file
+  `Full Dictionaries.csv` (osf.io/yx45f), named by the environment variable FAIRSPACE_SCD or with --lexicon.
+- DistilBERT fine-tuned on SST-2: a local folder named by FAIRSPACE_SST2, or the Hugging Face cache; never downloaded.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+DICTIONARY_SETTING = "FAIRSPACE_SCD"
+SENTIMENT_SETTING = "FAIRSPACE_SST2"
+SENTIMENT_MODEL = "distilbert/distilbert-base-uncased-finetuned-sst-2-english"
+_BATCH = 64
+
+WORD = "original word"
+WARMTH = ("Sociability", "Morality")
+COMPETENCE = ("Ability", "Agency")
+COLUMNS = (
+    WORD,
+    "Positive valence",
+    "Negative valence",
+    *(f"{dimension} dictionary" for dimension in WARMTH + COMPETENCE),
+)
+"""The columns that must be there; `<dimension> direction` is read where it is."""
+
+
+class NotAvailableError(Exception):
+    """A tool or a word list is not there; the message says how to get it."""
+
+
+def emotion_labels(words: Collection[str]) -> dict[str, int]:
+    """How many of the ten NRC labels (eight emotions, positive, negative) each known word has.
+
+    Errors: NotAvailableError without the lexicon.
+    """
+    try:
+        from nrclex import NRCLex
+    except ImportError as error:
+        raise NotAvailableError("the NRC lexicon is not installed: pip install 'fairspace[text]'") from error
+    lexicon = NRCLex()
+    lexicon.load_token_list(sorted(words))
+    return {word: len(labels) for word, labels in lexicon.affect_dict.items()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One word of the stereotype content dictionary.
+
+    Args:
+        warmth: whether Sociability or Morality lists it; `competence`: Ability or Agency.
+        warm_direction: 1 high, -1 low, 0 neither or unknown, of the dimensions that list it; likewise for competence.
+        valence: positive minus negative, in [-1, 1].
+    """
+
+    warmth: bool
+    competence: bool
+    warm_direction: int
+    competent_direction: int
+    valence: float
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the dictionary says of one profile's personality words.
+
+    Args:
+        warmth: words of warmth; `competence`: words of competence; a word may be both.
+        valence: positive minus negative valence, summed.
+        matched: words that the dictionary knows.
+    """
+
+    warmth: int
+    competence: int
+    valence: float
+    matched: int
+
+
+def dictionary_path() -> Path:
+    """Where the user keeps the stereotype content dictionary. NotAvailableError if it is not set or not there."""
+    setting = os.environ.get(DICTIONARY_SETTING, "")
+    path = Path(setting)
+    if not setting or not path.is_file():
+        raise NotAvailableError(
+            f"{DICTIONARY_SETTING} names no file: get `Full Dictionaries.csv` of the stereotype content dictionaries "
+            f"(Nicolas, Bai and Fiske 2021) from osf.io/yx45f and set {DICTIONARY_SETTING} to it"
+        )
+    return path
+
+
+def dictionary() -> Mapping[str, Entry]:
+    """The user's stereotype content dictionary, lower-case word -> entry. NotAvailableError as in `dictionary_path`."""
+    path = dictionary_path()
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, modified: int) -> Mapping[str, Entry]:
+    """The entries of a file; `modified` only makes a changed file another one."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        rows = csv.DictReader(lines)
+        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+        if missing:
+            raise NotAvailableError(f"{path.name} is no stereotype content dictionary: it lacks the columns {missing}")
+        try:
+            return {row[WORD].strip().lower(): _entry(row) for row in rows if (row[WORD] or "").strip()}
+        except ValueError as error:
+            raise NotAvailableError(f"{path.name} line {rows.line_num}: {error}") from error
+
+
+def _entry(row: Mapping[str, str | None]) -> Entry:
+    warmth, warm = _listed(row, WARMTH)
+    competence, competent = _listed(row, COMPETENCE)
+    return Entry(
+        warmth, competence, warm, competent, _number(row, "Positive valence") - _number(row, "Negative valence")
+    )
+
+
+def _listed(row: Mapping[str, str | None], dimensions: Sequence[str]) -> tuple[bool, int]:
+    """Whether a dimension lists the word, and the sign of their directions' sum."""
+    listed = [dimension for dimension in dimensions if _number(row, f"{dimension} dictionary") == 1]
+    direction = sum(_number(row, f"{dimension} direction") for dimension in listed)
+    return bool(listed), (direction > 0) - (direction < 0)
+
+
+def _number(row: Mapping[str, str | None], column: str) -> float:
+    """A cell as a number; 0 for an empty, missing or NA one."""
+    cell = (row.get(column) or "").strip()
+    return 0.0 if cell.lower() in ("", "na", "nan") else float(cell)
+
+
+def traits(words: Iterable[str], known: Mapping[str, Entry], *, directed: bool = False) -> Traits:
+    """Look up personality words: exactly, else by their parts between blanks.
+
+    With `directed` False (`paper`) a word counts for its dimension whether it is high or low in it ("cold" is a word
+    of warmth); with True only words that are high in it count.
+    """
+    warmth = competence = matched = 0
+    valence = 0.0
+    for word in words:
+        for part in (word,) if word in known else word.split():
+            if (entry := known.get(part)) is None:
+                continue
+            matched += 1
+            valence += entry.valence
+            warmth += entry.warmth and (not directed or entry.warm_direction > 0)
+            competence += entry.competence and (not directed or entry.competent_direction > 0)
+    return Traits(warmth, competence, valence, matched)
+
+
+def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
+    """Whether each distinct sentence is of positive sentiment. NotAvailableError without transformers or the checkpoint."""
+    try:
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    except ImportError as error:
+        raise NotAvailableError("transformers is not installed: pip install 'fairspace[text]'") from error
+    where = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(where, local_files_only=True)
+        model = AutoModelForSequenceClassification.from_pretrained(where, local_files_only=True, use_safetensors=True)
+    except (OSError, ValueError) as error:
+        raise NotAvailableError(
+            f"{where} is not on this machine: `hf download {SENTIMENT_MODEL}`, "
+            f"or name its folder in {SENTIMENT_SETTING}"
+        ) from error
+    positive = {str(label).upper(): int(index) for index, label in model.config.id2label.items()}.get("POSITIVE", 1)
+    model.eval()
+    texts = sorted(sentences, key=lambda text: (len(text), text))
+    result: dict[str, bool] = {}
+    for start in range(0, len(texts), _BATCH):
+        batch = texts[start : start + _BATCH]
+        inputs = tokenizer(batch, padding=True, truncation=True, max_length=512, return_tensors="pt")
+        with torch.inference_mode():
+            chosen = model(**inputs).logits.argmax(-1).tolist()
+        result |= {text: label == positive for text, label in zip(batch, chosen, strict=True)}
+    return result
