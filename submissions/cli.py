@@ -1,0 +1,235 @@
+"""The command `fairspace`. Exit codes: 0 done, 1 the submission is at fault, 2 wrong use."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from submissions import show
+from submissions.faults import SubmissionError, UsageError
+from submissions.registry import NAMES
+from submissions.result import Result
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Check, score and compare what a model answered to a fairness benchmark.",
+    epilog="Start with: fairspace baseline balanced --benchmark fact_or_fair --out demo && fairspace score demo",
+)
+importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
+app.add_typer(importing, name="import")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+StoreOption = Annotated[
+    Path, typer.Option("--store", envvar="FAIRSPACE_STORE", help="Folder of results that the board shows.")
+]
+DEFAULT_STORE = Path(".fairspace")
+BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
+
+
+def main() -> None:
+    """Run the command; wrong use and faults end it with a message, not a traceback."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        app()
+    except UsageError as error:
+        typer.secho(f"fairspace: {error}", fg="red", err=True)
+        sys.exit(2)
+    except SubmissionError as error:
+        show.faults(error.faults)
+        sys.exit(1)
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+@app.command(epilog="Example: fairspace check my-submission.zip")
+def check(
+    submission: Annotated[
+        Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check everything that the Space checks, offline; every fault is shown with its remedy."""
+    from submissions.check import check_submission
+
+    report = check_submission(submission)
+    if as_json:
+        _print_json({"ok": report.ok, "faults": [fault.to_json() for fault in report.faults]})
+    elif report.submission is not None:
+        show.checked(submission, report.submission)
+    else:
+        show.faults(report.faults)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+@app.command(epilog="Example: fairspace score my-submission --out result.json")
+def score(
+    submission: Annotated[
+        Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
+    ],
+    standard: Annotated[str, typer.Option(help="Standard to score under.")] = "inaugural",
+    out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Also add the result to this store, so that the board shows it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check and score a submission; print its scores with state, coverage and counts."""
+    from submissions.result import score_submission
+    from submissions.store import Store
+
+    checked = _checked(submission)
+    result = score_submission(checked, standard)
+    if out is not None:
+        out.write_text(result.dumps(), encoding="utf-8")
+    if store is not None:
+        Store(store).add(result)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        show.result(result)
+
+
+def _checked(path: Path) -> Any:
+    from submissions.check import check_submission
+
+    report = check_submission(path)
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    return report.submission
+
+
+@app.command(epilog="Example: fairspace rescore result.json --standard algorithm_1")
+def rescore(
+    result: Annotated[Path, typer.Argument(help="What `fairspace score --out` wrote.", metavar="RESULT")],
+    standard: Annotated[str, typer.Option(help="Standard to score under.")],
+    out: Annotated[Path | None, typer.Option(help="Write the new result as JSON.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score a result under another standard, from its raw values alone."""
+    from submissions.result import rescore as rescored
+
+    new = rescored(Result.load(result), standard)
+    if out is not None:
+        out.write_text(new.dumps(), encoding="utf-8")
+    if as_json:
+        _print_json(new.to_json())
+    else:
+        show.result(new)
+
+
+@app.command(epilog="Example: fairspace board --benchmark iris --standard algorithm_1")
+def board(
+    benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
+    standard: Annotated[str, typer.Option(help="Standard to show the board under.")] = "inaugural",
+    store: StoreOption = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Show the board: published figures, scored submissions and baselines."""
+    from submissions.board import board as rows_of
+    from submissions.store import Store
+
+    boards = {}
+    for name in [benchmark] if benchmark else NAMES:
+        stored = Store(store).read(name) if name in NAMES else None
+        boards[name] = rows_of(name, standard, stored.results if stored else ())
+        if stored and stored.faults:
+            show.faults(stored.faults)
+    if as_json:
+        _print_json({name: [show.row_json(row) for row in rows] for name, rows in boards.items()})
+        return
+    for name, rows in boards.items():
+        show.board(name, standard, rows)
+
+
+@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres")
+def baseline(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
+    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    seed: Annotated[int, typer.Option(help="Seed of the random parts.")] = 0,
+) -> None:
+    """Write a full-size submission of a trivial model: a chance line of the board."""
+    from submissions.baselines import write_baseline
+
+    write_baseline(name, benchmark, out, seed=seed)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace compare run-plain run-debiased")
+def compare(
+    submissions: Annotated[list[Path], typer.Argument(help="Two or more submissions to stereotypical_bias.")],
+    as_json: Json = False,
+) -> None:
+    """Compare runs of the stereotypical bias benchmark: ensemble, similarity, difference that a prefix makes."""
+    from submissions.stereotypical_bias import compare as compared
+
+    if len(submissions) < 2:
+        raise UsageError("Name two submissions or more.")
+    outcome: Mapping[str, Any] = compared([_checked(path) for path in submissions])
+    if as_json:
+        _print_json({name: value.to_json() for name, value in outcome.items()})
+    else:
+        show.values("Comparison", outcome.values())
+
+
+@importing.command("genres", epilog="Example: fairspace import genres model_mf_*.jsonl.gz --out my-submission")
+def import_genres(
+    files: Annotated[list[Path], typer.Argument(help="JSONL files in the authors' published layout, plain or gzip.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    model: Annotated[str | None, typer.Option(help="Name of the model; from the file names if left out.")] = None,
+) -> None:
+    """Import GENRES responses in the layout that the paper's authors published."""
+    from submissions.import_genres import import_genres as imported
+
+    imported(files, out, model=model)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace schema > submission.schema.json")
+def schema() -> None:
+    """Print the JSON schema of a submission."""
+    from submissions.check import json_schema
+
+    _print_json(json_schema())
+
+
+@app.command(epilog="Example: fairspace leaderboard --port 7860")
+def leaderboard(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
+    store: StoreOption = DEFAULT_STORE,
+    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines first.")] = True,
+) -> None:
+    """Score the bundled submissions that are not scored yet, and serve the board on 127.0.0.1."""
+    from submissions.bundled import score_bundled
+
+    if baselines:
+        score_bundled(store)
+    from leaderboard_space.app import serve
+    from submissions.store import Store
+
+    serve(Store(store), port=port)
+
+
+@app.command("train-parser", epilog="Example: fairspace train-parser --source UD_English-EWT --out en_ewt_small")
+def train_parser(
+    source: Annotated[Path, typer.Option(help="Folder of the three gzipped CoNLL-U files of UD English EWT.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the pipeline to.")],
+) -> None:
+    """Train the embedded English pipeline that GENRES' M3 and M5 run on (about half an hour on one core)."""
+    from submissions.parser.train import train
+
+    try:
+        scores = train(source, out)
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from error
+    _print_json(scores)

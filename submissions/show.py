@@ -1,0 +1,131 @@
+"""What the command prints: tables of scores and values, faults, and the board. Submitted text is never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from submissions.board import Row
+from submissions.faults import Fault
+from submissions.format import Submission
+from submissions.registry import benchmark
+from submissions.result import Result
+from submissions.values import Value
+
+_OUT = Console(highlight=False)
+if not _OUT.is_terminal:
+    _OUT = Console(highlight=False, width=160)
+
+
+def number(value: float | None) -> str:
+    """Four significant digits or two decimals, whichever says more; a dash for no number."""
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.4f}"
+
+
+def _cell(text: object) -> Text:
+    return Text(str(text))
+
+
+def values(title: str, rows: Iterable[Value]) -> None:
+    """A table of values: number, bounds, state, coverage, counts, reason."""
+    table = _table(title)
+    table.add_column("name", no_wrap=True)
+    for column in ("value", "lowest", "highest", "coverage", "valid/expected"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("state")
+    for value in rows:
+        coverage = "–" if value.coverage is None else f"{value.coverage:.1%}"
+        counts = f"{value.valid}/{value.expected}" if value.expected else "–"
+        state = value.state.replace("_", " ") + (f": {value.reason}" if value.reason else "")
+        cells = (value.name, number(value.value), number(value.low), number(value.high), coverage, counts, state)
+        table.add_row(*map(_cell, cells))
+    _OUT.print(table)
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+
+
+def result(found: Result) -> None:
+    """Scores, raw values, and whether the model is ranked."""
+    bench = benchmark(found.benchmark)
+    draft = getattr(bench.standards[found.standard], "draft", "")
+    _OUT.print(_cell(f"{found.meta.get('model')} on {bench.title}, standard {found.standard}"), style="bold")
+    if draft:
+        _OUT.print(_cell(f"This standard is a draft: {draft}."))
+    values("Raw values", found.values.values())
+    values("Scores", found.scored.scores.values())
+    for name, label in found.scored.labels.items():
+        _OUT.print(_cell(f"{name}: {label}"))
+    if found.scored.unranked:
+        _OUT.print(_cell("Not ranked:"), style="bold")
+        for reason in found.scored.unranked:
+            _OUT.print(_cell(f"- {reason}"))
+    else:
+        _OUT.print(_cell(f"Ranked by {found.scored.ranking}, worst case: {number(found.scored.ranked)}"))
+    signature = " ".join(f"{key}={text}" for key, text in found.signature.items())
+    _OUT.print(_cell(f"Signature: {signature}"), style="dim")
+
+
+def checked(path: Path, submission: Submission) -> None:
+    """What a faultless submission holds."""
+    rows = ", ".join(f"{table.num_rows} {name}" for name, table in submission.tables.items())
+    _OUT.print(_cell(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {rows}."))
+
+
+def faults(found: Sequence[Fault]) -> None:
+    """Every fault with its code, place, what was found, what was expected and the remedy."""
+    _OUT.print(_cell(f"{len(found)} fault{'s' * (len(found) != 1)}"), style="bold red")
+    for fault in found:
+        more = f" (and {fault.count - 1} more like it)" if fault.count > 1 else ""
+        _OUT.print(_cell(f"{fault.code} at {fault.where}{more}"), style="bold")
+        for label, text in (("found", fault.what), ("expected", fault.expected), ("mend", fault.mend)):
+            _OUT.print(_cell(f"  {label}: {text}"))
+
+
+def board(name: str, standard: str, rows: Sequence[Row]) -> None:
+    """The board of one benchmark."""
+    bench = benchmark(name)
+    columns = list(dict.fromkeys(score for row in rows for score in row.scores))
+    table = _table(f"{bench.title}, standard {standard}")
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold", min_width=12)
+    table.add_column("from")
+    for column in columns:
+        values = [number(row.scores[column].value) for row in rows if column in row.scores]
+        table.add_column(column.replace("_", " "), justify="right", min_width=max(map(len, values)))
+    profiles = any(row.labels for row in rows)
+    if profiles:
+        table.add_column("profile")
+    for row in rows:
+        cells = [str(row.rank or "–"), f"{row.model} ({row.cohort})" if row.cohort else row.model, row.provenance]
+        cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
+        if profiles:
+            cells.append(" / ".join(text for key, text in row.labels.items() if key.startswith("profile")) or "–")
+        table.add_row(*map(_cell, cells))
+    _OUT.print(table)
+
+
+def row_json(row: Row) -> Mapping[str, Any]:
+    """One row of a board as JSON data."""
+    return {
+        "rank": row.rank,
+        "model": row.model,
+        "organisation": row.organisation,
+        "provenance": row.provenance,
+        "source": row.source,
+        "cohort": row.cohort,
+        "ranked": row.ranked,
+        "unranked": list(row.unranked),
+        "labels": dict(row.labels),
+        "scores": {name: value.to_json() for name, value in row.scores.items()},
+        "footnotes": [vars(footnote) for footnote in row.footnotes],
+    }
