@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -105,14 +106,15 @@ def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[M
 def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
     seen: dict[str, str] = {}
     try:
-        with os.scandir(path) as entries:
-            for count, entry in enumerate(entries):
-                if count >= limits.members:
-                    most = f"at most {limits.members:,}"
-                    faults.add("TOO_MANY_FILES", "the folder", f"more than {limits.members:,} files", expected=most)
-                    return
-                if entry.name not in IGNORED and _name_is_safe(entry.name, seen, limits, faults):
-                    yield from _entry(path, entry, faults)
+        with os.scandir(path) as found:
+            entries = list(islice(found, limits.members + 1))
+        if len(entries) > limits.members:
+            what = f"more than {limits.members:,} files"
+            faults.add("TOO_MANY_FILES", "the folder", what, expected=f"at most {limits.members:,}")
+            return
+        for entry in entries:
+            if entry.name not in IGNORED and _name_is_safe(entry.name, seen, limits, faults):
+                yield from _entry(path, entry, faults)
     except OSError as error:
         faults.add("UNREADABLE_FILE", "the folder", error.strerror or "no access", expected="a readable folder")
 
@@ -183,6 +185,8 @@ def _zip(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> Iterato
         most = f"at most {limits.members:,}"
         faults.add("TOO_MANY_FILES", "the zip", f"{len(infos):,} members", expected=most)
         return
+    if any(info.header_offset < 0 for info in infos):
+        raise RefusedError("ZIP_CORRUPT", "members that begin before the file", "a zip that can be read")
     if _overlaps(infos, archive.start_dir):
         faults.add("ZIP_OVERLAP", "the zip", "members that share bytes", expected="members one after the other")
         return
@@ -199,7 +203,7 @@ def _overlaps(infos: list[zipfile.ZipInfo], end: int) -> bool:
     """Whether two members, or a member and the directory, share bytes (as in a quine or an overlapping bomb)."""
     starts = sorted((i.header_offset, i.header_offset + 30 + i.compress_size) for i in infos)
     following = [start for start, _ in starts[1:]] + [end]
-    return any(stop > start for (_, stop), start in zip(starts, following, strict=True)) and bool(infos)
+    return any(stop > start for (_, stop), start in zip(starts, following, strict=False))
 
 
 def _info_is_plain(info: zipfile.ZipInfo, limits: Limits, faults: Collector) -> bool:

@@ -12,7 +12,7 @@ from submissions.collector import Collector, RefusedError, show
 from submissions.faults import did_you_mean
 from submissions.format import REQUIRED
 from submissions.limits import Limits
-from submissions.strict_json import check_text, decode, parse
+from submissions.strict_json import check_start, check_text, decode, parse
 
 BLOCK = 1 << 20
 _TYPES: dict[str, frozenset[type]] = {
@@ -41,11 +41,13 @@ def read_jsonl(
         faults: where the faults go.
         advance: called with the bytes and lines of each block; raises `RefusedError` to stop.
 
-    RefusedError: ROW_TOO_LONG, or what `advance` raises. Errors of the stream pass through.
+    RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, or what `advance` raises. Errors of the stream pass through.
     """
     rows = _Rows(name, *schema, limits, faults)
     first = 1
     for block in _blocks(stream, limits.row_bytes):
+        if first == 1:
+            check_start(block)
         lines = block.removesuffix(b"\n").split(b"\n")
         advance(len(block), len(lines))
         yield rows.read(lines, block, first)
@@ -94,8 +96,8 @@ class _Rows:
                 if type(row) is not dict:
                     raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the table's fields")
                 shape = tuple(row)
-                if shape not in self.known_shapes:
-                    self._check_shape(shape, number)
+                if shape not in self.known_shapes and not self._shape_is_good(shape, number):
+                    continue
             except RefusedError as refused:
                 self.faults.refuse(refused, self.name, f"line {number}")
                 continue
@@ -118,7 +120,7 @@ class _Rows:
             self.faults.refuse(refused, self.name, f"line {number}")
             return None
 
-    def _check_shape(self, shape: tuple[str, ...], number: int) -> None:
+    def _shape_is_good(self, shape: tuple[str, ...], number: int) -> bool:
         """Note unknown and missing fields; a shape without any is remembered."""
         unknown = [field for field in shape if field not in self.columns]
         missing = [field for field in self.columns if field in self.required and field not in shape]
@@ -131,8 +133,10 @@ class _Rows:
             self.faults.add(
                 "MISSING_FIELD", self.name, f"no {field!r}", expected="every required field", place=place, kind=field
             )
-        if not unknown and not missing and len(self.known_shapes) < 64:
+        good = not unknown and not missing
+        if good and len(self.known_shapes) < 64:
             self.known_shapes.add(shape)
+        return good
 
     def _arrow(self, values: list[tuple[Any, ...]], numbers: list[int], nul: bool) -> tuple[pa.Table, Any]:
         try:

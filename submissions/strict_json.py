@@ -28,10 +28,15 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
 
 
-def decode(data: bytes) -> str:
-    """The text of UTF-8 bytes. RefusedError: BYTE_ORDER_MARK, BROKEN_UTF8."""
+def check_start(data: bytes) -> None:
+    """Refuse a byte order mark, in UTF-8 or UTF-16."""
     if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         raise RefusedError("BYTE_ORDER_MARK", f"starts with the bytes {data[:3].hex(' ')}", "UTF-8 without a mark")
+
+
+def decode(data: bytes) -> str:
+    """The text of UTF-8 bytes. RefusedError: BYTE_ORDER_MARK, BROKEN_UTF8."""
+    check_start(data)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
