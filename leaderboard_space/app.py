@@ -17,7 +17,10 @@ HERE = Path(__file__).parent
 ERRATA = HERE.parent / "cards" / "errata.md"
 SYSTEM_FONT = ("system-ui", "sans-serif")
 MONO_FONT = ("ui-monospace", "monospace")
-THEME = gr.themes.Base(primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONT, font_mono=MONO_FONT)
+THEME = gr.themes.Base(primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONT, font_mono=MONO_FONT).set(
+    body_text_color_subdued="*neutral_600",
+    body_text_color_subdued_dark="*neutral_300",
+)
 
 HEADER = """
 # fairspace

@@ -28,11 +28,9 @@ RELATIONS = {
 
 
 def _columns(prefix: str) -> tuple[Column, ...]:
-    metrics = (
-        Column(f"{prefix}{name}", f"{name} {title}", digits=3, signed=True, width=112)
-        for name, title in METRICS.items()
+    return tuple(
+        Column(f"{prefix}{name}", f"{name} {title}", digits=3, signed=True, width=90) for name, title in METRICS.items()
     )
-    return (*metrics, Column("TBS", "TBS", digits=3))
 
 
 HOW_TO_READ = """
@@ -55,9 +53,9 @@ VIEW = View(
     benchmark="genres",
     title="GENRES",
     how_to_read=HOW_TO_READ,
+    total=Column("TBS", "TBS", digits=3),
     slices={"Overall": _columns(""), **{title: _columns(f"{code}.") for title, code in RELATIONS.items()}},
-    labels={"evaluator": "Evaluator"},
+    cohort="Evaluator",
     profile=profile,
     legend="The paper prints the overall figures only; the four relational models are filled by models scored here.",
-    digits=3,
 )

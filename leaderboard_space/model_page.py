@@ -97,7 +97,9 @@ def render(view: View, row: Row, standard: str) -> list[Any]:
 def about(view: View, row: Row, standard: str) -> str:
     """Who it is and how it ranks, as Markdown; submitted text is escaped."""
     lines = [f"## {markdown(row.model)}", f"{markdown(row.organisation)} · {row.provenance} · {markdown(row.source)}"]
-    rank = f"**Rank {row.rank}** by the worst case {number(row.ranked, view.digits)}" if row.rank else "**Not ranked**"
+    by = "the printed" if row.provenance == "published" else "the worst case of the"
+    figure = f"{by} {view.total.header}, {number(row.ranked, view.total.digits)}"
+    rank = f"**Rank {row.rank}** by {figure}" if row.rank else "**Not ranked**"
     cohort = f", among rows of {markdown(row.cohort)}" if row.cohort and row.rank else ""
     lines.append(f"{view.title}, standard `{standard}`: {rank}{cohort}")
     lines += [f"- {markdown(reason)}" for reason in row.unranked]

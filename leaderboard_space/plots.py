@@ -51,8 +51,16 @@ def radar(scores: Mapping[str, float | None], top: float) -> go.Figure:
         margin={"l": 72, "r": 72, "t": 40, "b": 40},
         polar={
             "bgcolor": "rgba(0,0,0,0)",
-            "radialaxis": {"range": [0, top], "gridcolor": GRID, "tickfont": {"size": 11}, "angle": 90, "nticks": 5},
-            "angularaxis": {"gridcolor": GRID},
+            "radialaxis": {
+                "range": [0, top],
+                "gridcolor": GRID,
+                "linecolor": GRID,
+                "tickfont": {"size": 11},
+                "angle": 90,
+                "tickangle": 90,
+                "nticks": 5,
+            },
+            "angularaxis": {"gridcolor": GRID, "linecolor": GRID},
         },
     )
     return figure
@@ -123,8 +131,10 @@ def bars(names: Sequence[str], series: Mapping[str, Sequence[float | None]], tit
         )
     figure = _finish(figure, 380)
     short = [label if len(label) <= 22 else label[:21].rsplit("&", 1)[0] + "…" for label in labels]
-    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=short, automargin=True)
-    figure.update_yaxes(title=title, range=[0, top])
+    figure.update_xaxes(
+        tickvals=list(range(len(labels))), ticktext=short, automargin=True, showgrid=False, zeroline=False
+    )
+    figure.update_yaxes(title=title, range=[0, 1.02 * top], dtick=0.1)
     return figure
 
 

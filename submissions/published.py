@@ -270,7 +270,7 @@ def _stereotypical_bias(standard: str) -> list[Published]:
                 source=source,
                 scores=scores,
                 ranking="total",
-                unranked=("the paper does not print how many questions were not answered, so there is no worst case",),
+                unranked=("no worst case: how many questions were not answered is not printed",),
                 footnotes=_footnotes("stereotypical_bias", model),
             )
         )
