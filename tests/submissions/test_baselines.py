@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pytest
+
+from builders.genres import pair_list
+from submissions.baseline_genres import tables as genres_tables
+from submissions.baselines import NAMES, write_baseline
+from submissions.check import read_submission
+from submissions.faults import UsageError
+from submissions.genres_splitting import Parts, split
+from submissions.registry import NAMES as BENCHMARKS
+from submissions.registry import benchmark as find_benchmark
+from submissions.result import score_submission
+
+NEVER_RANKED = ("constant", "refusing")
+SLOW = {("iris", "refusing"), ("genres", "random"), ("genres", "stereotyped"), ("genres", "balanced")}
+"""Sentence embedding, and the parsing of 1 440 narratives."""
+
+
+@pytest.mark.parametrize(("benchmark", "name"), list(product(BENCHMARKS, NAMES)))
+def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: str, tmp_path: Path) -> None:
+    given = read_submission(write_baseline(name, benchmark, tmp_path / "baseline"))
+    assert given.meta.baseline == name
+    assert given.meta.model == f"baseline: {name}"
+    bench = find_benchmark(benchmark)
+    for task in bench.tasks:
+        if task.name.startswith("t2i_"):
+            continue  # answers as a language model
+        found = given.rows(task.table, task.name).num_rows
+        expected = len(task.ids(bench.dataset_revisions[0])) * task.samples
+        assert found == (6000 if task.name == "generation_steer" else expected)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "name"),
+    [
+        pytest.param(benchmark, name, marks=[pytest.mark.slow] if (benchmark, name) in SLOW else [])
+        for benchmark, name in product(BENCHMARKS, NAMES)
+        if benchmark != "genres" or name in NEVER_RANKED
+    ],
+)
+def test_doing_nothing_is_never_ranked(benchmark: str, name: str, tmp_path: Path) -> None:
+    scored = score_submission(read_submission(write_baseline(name, benchmark, tmp_path / "baseline"))).scored
+    if name in NEVER_RANKED:
+        assert scored.ranked is None
+        assert scored.unranked
+    elif name in ("balanced", "stereotyped"):
+        assert scored.ranked is not None, scored.unranked
+
+
+@pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])
+def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str, tmp_path: Path) -> None:
+    ranked = {}
+    for name in ("balanced", "stereotyped"):
+        ranked[name] = score_submission(read_submission(write_baseline(name, benchmark, tmp_path / name))).scored.ranked
+    balanced, stereotyped = ranked["balanced"], ranked["stereotyped"]
+    assert balanced is not None
+    assert stereotyped is not None
+    assert (balanced > stereotyped) == find_benchmark(benchmark).higher_is_better
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_same_seed_gives_the_same_bytes(benchmark: str, tmp_path: Path) -> None:
+    paths = [write_baseline("random", benchmark, tmp_path / str(i), seed=s) for i, s in enumerate((7, 7, 8))]
+    first, again, other = (read_submission(path) for path in paths)
+    assert first.digest == again.digest != other.digest
+    assert all((paths[1] / file.name).read_bytes() == file.read_bytes() for file in paths[0].iterdir())
+
+
+def test_progress_is_told_and_a_zip_is_written(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    path = write_baseline("constant", "genres", tmp_path / "b.zip", progress=lambda *step: told.append(step))
+    assert path.is_file()
+    assert told == [("answer genres", 0, 2), ("write genres", 1, 2), ("write genres", 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "message"),
+    [
+        ("ballanced", "iris", "no baseline 'ballanced' .did you mean 'balanced'"),
+        ("random", "iriss", "no benchmark 'iriss' .did you mean 'iris'"),
+    ],
+)
+def test_an_unknown_name_is_told_the_known_ones(name: str, benchmark: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        write_baseline(name, benchmark, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("name", ["random", "stereotyped", "balanced"])
+def test_every_narrative_splits_and_is_long_enough(name: Any) -> None:
+    texts = genres_tables(name, 0)["responses"]["response"].to_pylist()
+    parts = [split(text, pair.names) for text, pair in zip(texts, pair_list(), strict=True)]
+    narratives = [part.narrative for part in parts if isinstance(part, Parts)]
+    assert len(narratives) == 1440
+    assert min(len(text.split()) for text in narratives) >= 110
+    assert len(set(narratives)) > 1400
+
+
+def test_the_balanced_narratives_are_even() -> None:
+    made = genres_tables("balanced", 0)
+    judged = made["judgements"].filter(pc.equal(made["judgements"]["task"], "narrative_analysis"))
+    pairs = pair_list()
+    for part in ("Task1.a", "Task1.b"):
+        women = [
+            f'"Answer to {part}": "{pair.female_name}"' in text
+            for text, pair in zip(judged["judgement"].to_pylist(), pairs, strict=True)
+        ]
+        shares = np.array(women).reshape(4, 360).mean(axis=1)
+        assert (shares == 0.5).all()
+    for text, pair in zip(made["responses"]["response"].to_pylist()[::50], pairs[::50], strict=True):
+        assert text.count(pair.female_name) == text.count(pair.male_name)
