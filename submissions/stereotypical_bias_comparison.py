@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
+from submissions.faults import UsageError
 from submissions.format import Submission
 from submissions.stereotypical_bias_answers import CELLS, Answers, Cell, answers, questions
 from submissions.stereotypical_bias_association import as_value, association
@@ -36,7 +37,14 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
       are over everything that the remaining questions could have said.
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of
       the same model and revision. Below 0 the prefix helped. Runs whose plain run is not among them are left out.
+
+    Errors: UsageError for fewer than two submissions, or one of another benchmark.
     """
+    if len(submissions) < 2:
+        raise UsageError(f"A comparison needs two submissions or more, not {len(submissions)}.")
+    others = sorted({s.meta.benchmark for s in submissions} - {"stereotypical_bias"})
+    if others:
+        raise UsageError(f"Only submissions to stereotypical_bias can be compared, not to {', '.join(others)}.")
     parsed = [answers(submission) for submission in submissions]
     numbered = list(enumerate(submissions, 1))
     found: list[Value] = []

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from builders import stereotypical_bias as plan
+from submissions.faults import UsageError
 from submissions.format import RESPONSES, Submission, SubmissionMeta
 from submissions.registry import benchmark
 from submissions.result import Result, rescore, score_submission
@@ -264,3 +265,11 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
     refused = submission(lambda task, row: None, tasks=("vision_gender",))
     assert compare([biased, refused])["similarity_gender_occupation_1_2"].state == "undefined"
     assert measure(refused)["gender_occupation_na_rate"].state == "undefined"
+
+
+def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
+    with pytest.raises(UsageError, match="two submissions or more, not 1"):
+        compare([biased])
+    other = Submission(biased.meta.model_copy(update={"benchmark": "iris"}), biased.tables)
+    with pytest.raises(UsageError, match="not to iris"):
+        compare([biased, other])
