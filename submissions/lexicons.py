@@ -156,7 +156,7 @@ def traits(words: Iterable[str], known: Mapping[str, Entry], *, directed: bool =
 
 
 def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
-    """Whether each distinct sentence is of positive sentiment. NotAvailableError without transformers or the checkpoint."""
+    """Whether each distinct sentence is positive. NotAvailableError without transformers or the checkpoint."""
     try:
         import torch
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
