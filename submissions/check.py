@@ -18,6 +18,7 @@ from submissions.collector import Collector, RefusedError, show
 from submissions.containers import Member, open_container
 from submissions.faults import Fault, SubmissionError, did_you_mean
 from submissions.format import SCHEMAS, Submission, SubmissionMeta
+from submissions.format import json_schema as json_schema
 from submissions.limits import LIMITS, Limits
 from submissions.reading import META, Budget, Files, Progress, Rows, read_meta, read_table, sort_files
 from submissions.registry import benchmark

@@ -33,7 +33,7 @@ class Limits:
     ratio: int = 200
     ratio_from: int = 4 << 20
     row_bytes: int = 1 << 20
-    rows: int = 1_000_000
+    rows: int = 3_000_000
     row_groups: int = 4_096
     depth: int = 16
     faces: int = 1_000

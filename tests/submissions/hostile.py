@@ -485,7 +485,7 @@ folder(
 )  # fmt: skip
 
 
-@case("TOO_MANY_ROWS", "DUPLICATE_ID")
+@case("TOO_MANY_ROWS", "DUPLICATE_ID", rows=1_000_000)
 def a_million_and_one_lines(path: Path) -> Path:
     text = b'{"task":"quiz","id":"quiz/001","sample":0,"response":"A"}\n' * 1_000_001
     return write_folder(path / "s", GOOD | {"responses.jsonl": text})
@@ -563,7 +563,7 @@ parquet("parquet_huge_unsigned", responses(sample=pa.array([0, 2**64 - 1], pa.ui
 parquet("parquet_nul", responses(response=pa.array(["A", "\0"])), "NUL_IN_TEXT", says="row 2")
 parquet("parquet_duplicate", responses(id=pa.array(["quiz/001"] * 2)), "DUPLICATE_ID", says="row 2")
 parquet("parquet_long_text", responses(response=pa.array(["A", "B" * (2 << 20)])), "ROW_TOO_LONG")
-parquet("parquet_too_many_rows", pa.table({"task": pa.nulls(1_000_001)}), "TOO_MANY_ROWS")
+parquet("parquet_too_many_rows", pa.table({"task": pa.nulls(3_000_001)}), "TOO_MANY_ROWS")
 parquet(
     "parquet_broken_utf8",
     responses(
