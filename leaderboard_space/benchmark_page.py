@@ -58,7 +58,7 @@ def build_page(view: View, store: Store) -> Page:
                     figures.append(gr.Plot(figure, show_label=False, container=False))
     tables: list[gr.Dataframe] = []
     with gr.Tabs() if len(view.slices) > 1 else gr.Column():
-        for (name, columns), table in zip(view.slices.items(), content, strict=False):
+        for (name, part), table in zip(view.slices.items(), content, strict=False):
             with gr.Tab(name) if len(view.slices) > 1 else gr.Column():
                 frame = gr.Dataframe(
                     table,
@@ -70,7 +70,7 @@ def build_page(view: View, store: Store) -> Page:
                     label="Sort by a column's head; choose a row to see every value behind it.",
                     elem_classes="board",
                     elem_id=f"board-{view.benchmark}-{len(tables)}",
-                    **board_layout(view.total, columns, view.labels, view.cohort),
+                    **board_layout(part.total, part.columns, view.labels, view.cohort),
                 )
             tables.append(frame)
     notes = gr.Markdown(content[-1], elem_classes="small notes")
@@ -84,7 +84,8 @@ def render(view: View, store: Store, standard: str) -> list[Any]:
     rows = board(view.benchmark, standard, stored.results)
     numbers, notes = footnotes(rows)
     tables = [
-        board_table(rows, view.total, columns, view.labels, view.cohort, numbers) for columns in view.slices.values()
+        board_table(list(filter(part.keep, rows)), part.total, part.columns, view.labels, view.cohort, numbers)
+        for part in view.slices.values()
     ]
     figures = [plot(rows) for plot in view.plots.values()]
     if stored.faults:

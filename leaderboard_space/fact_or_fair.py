@@ -9,21 +9,33 @@ import plotly.graph_objects as go
 
 from leaderboard_space import plots
 from leaderboard_space.tables import Column
-from leaderboard_space.view import View, figure_of
+from leaderboard_space.view import Slice, View, figure_of
 from metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
 from submissions.board import Row
+from submissions.published import KINDS
 
-COLUMNS = (
-    Column("obj_fact_gender", "Fact gender"),
-    Column("obj_fact_race", "Fact race"),
-    Column("obj_fact_avg", "Fact mean"),
-    Column("subj_fair_gender", "Fair gender"),
-    Column("subj_fair_race", "Fair race"),
-    Column("subj_fair_avg", "Fair mean"),
-    Column("avg_gender", "Gender"),
-    Column("avg_race", "Race"),
-)
-KINDS = {"objective": plots.BLUE, "subjective": plots.ORANGE}
+
+def _slice(kind: str) -> Slice:
+    """The columns of Table 2 for one kind of model."""
+    headers = {
+        f"{kind}_factuality_gender": "Fact gender",
+        f"{kind}_factuality_race": "Fact race",
+        f"{kind}_factuality": "Fact mean",
+        f"{kind}_fairness_gender": "Fair gender",
+        f"{kind}_fairness_race": "Fair race",
+        f"{kind}_fairness": "Fair mean",
+        f"average_{kind}_gender": "Gender mean",
+        f"average_{kind}_race": "Race mean",
+    }
+    columns = [Column(score, header, percent=True) for score, header in headers.items()]
+    return Slice(Column(f"average_{kind}", "Mean", percent=True), columns, lambda row: row.cohort == KINDS[kind])
+
+
+CONTEXTS = {
+    "objective": ("llm_objective", "t2i_objective"),
+    "subjective": ("llm_base", "t2i_subjective"),
+}
+COLOURS = {"objective": plots.BLUE, "subjective": plots.ORANGE}
 
 HOW_TO_READ = """
 **How to read this.** All scores in percent, higher is better. *Fact* is the share of objective questions answered with
@@ -45,34 +57,31 @@ def tradeoff(attribute: str, rows: Sequence[Row]) -> go.Figure:
         for row in rows
         for kind, (x, y) in coordinates(row, attribute).items()
     ]
-    return plots.tradeoff(points, [(float(x), float(y)) for x, y in curve], KINDS)
+    return plots.tradeoff(points, [(float(x), float(y)) for x, y in curve], COLOURS)
 
 
 def coordinates(row: Row, attribute: str) -> dict[str, tuple[float, float]]:
     """Kind of question -> (S_fact, S_E) in percent, for those that the row has."""
     found = {}
-    for kind, context in (("objective", "objective"), ("subjective", "subjective_base"), ("subjective", "subjective")):
-        x, y = (row.values.get(f"{attribute}.{context}.{name}") for name in ("s_fact", "s_e"))
-        if x and y and x.value is not None and y.value is not None:
-            found[kind] = (x.value, y.value)
+    for question, contexts in CONTEXTS.items():
+        for context in contexts:
+            x, y = (figure_of(row, f"{metric}_{context}_{attribute}") for metric in ("factuality", "entropy"))
+            if x is not None and y is not None:
+                found[question] = (100 * x, 100 * y)
     return found
 
 
 def profile(row: Row) -> go.Figure:
-    """The four basic scores around a circle."""
-    scores = {
-        c.header: figure_of(row, c.score) for c in COLUMNS if c.score[:4] in ("obj_", "subj") and "avg" not in c.score
-    }
-    return plots.radar(scores, 100.0)
+    """The four basic scores around a circle, in percent."""
+    kind = next(kind for kind, cohort in KINDS.items() if cohort == row.cohort)
+    return plots.radar({c.header: c.number(row) for c in _slice(kind).columns if "mean" not in c.header}, 100.0)
 
 
 VIEW = View(
     benchmark="fact_or_fair",
     title="FACT-OR-FAIR",
     how_to_read=HOW_TO_READ,
-    total=Column("avg", "Mean"),
-    slices={"Scores": COLUMNS},
-    cohort="Kind",
+    slices={"Language models": _slice("llm"), "Image models": _slice("t2i")},
     plots={
         "Gender": lambda rows: tradeoff("gender", rows),
         "Race": lambda rows: tradeoff("race", rows),

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from leaderboard_space import plots
 from leaderboard_space.tables import Column
-from leaderboard_space.view import View, figure_of
+from leaderboard_space.view import Slice, View, figure_of
 from submissions.board import Row
 
 METRICS = {
@@ -20,16 +20,17 @@ METRICS = {
     "M8": "main role",
 }
 RELATIONS = {
-    "Communal sharing": "CS",
-    "Equality matching": "EM",
-    "Market pricing": "MP",
-    "Authority ranking": "AR",
+    "Communal sharing": "cs",
+    "Equality matching": "em",
+    "Market pricing": "mp",
+    "Authority ranking": "ar",
 }
+TOTAL = Column("TBS", "TBS", digits=3)
 
 
-def _columns(prefix: str) -> tuple[Column, ...]:
+def _columns(suffix: str) -> tuple[Column, ...]:
     return tuple(
-        Column(f"{prefix}{name}", f"{name} {title}", digits=3, signed=True, width=90) for name, title in METRICS.items()
+        Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True, width=84) for name, title in METRICS.items()
     )
 
 
@@ -53,8 +54,10 @@ VIEW = View(
     benchmark="genres",
     title="GENRES",
     how_to_read=HOW_TO_READ,
-    total=Column("TBS", "TBS", digits=3),
-    slices={"Overall": _columns(""), **{title: _columns(f"{code}.") for title, code in RELATIONS.items()}},
+    slices={
+        "Overall": Slice(TOTAL, _columns("")),
+        **{title: Slice(TOTAL, _columns(f"_{code}")) for title, code in RELATIONS.items()},
+    },
     cohort="Evaluator",
     profile=profile,
     legend="The paper prints the overall figures only; the four relational models are filled by models scored here.",

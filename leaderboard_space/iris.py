@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from leaderboard_space import plots
 from leaderboard_space.tables import Column
-from leaderboard_space.view import View, figure_of
+from leaderboard_space.view import Slice, View, figure_of
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row
 
@@ -48,8 +48,7 @@ VIEW = View(
     benchmark="iris",
     title="IRIS",
     how_to_read=HOW_TO_READ,
-    total=Column("iris_score", "IRIS score", width=92),
-    slices={"Scores": COLUMNS},
+    slices={"Scores": Slice(Column("iris_score", "IRIS score"), COLUMNS)},
     labels={"profile_und": "Profile Und", "profile_gen": "Profile Gen"},
     profile=profile,
     legend=LEGEND,

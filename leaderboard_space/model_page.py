@@ -10,11 +10,20 @@ import gradio as gr
 
 from leaderboard_space.tables import VALUES_LAYOUT, values_table
 from leaderboard_space.text import markdown, number, plain
-from leaderboard_space.view import View
+from leaderboard_space.view import View, total_of
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row, board
 from submissions.store import Store
 
+LABELS = {
+    "profile_und": "Profile, understanding",
+    "profile_gen": "Profile, generation",
+    "cohort": "Cohort of the total",
+}
+    "profile_und": "Profile, understanding",
+    "profile_gen": "Profile, generation",
+    "cohort": "Cohort of the total",
+}
 Standards = Mapping[str, str]
 Choices = list[tuple[str, str]]
 
@@ -98,12 +107,14 @@ def about(view: View, row: Row, standard: str) -> str:
     """Who it is and how it ranks, as Markdown; submitted text is escaped."""
     lines = [f"## {markdown(row.model)}", f"{markdown(row.organisation)} · {row.provenance} · {markdown(row.source)}"]
     by = "the printed" if row.provenance == "published" else "the worst case of the"
-    figure = f"{by} {view.total.header}, {number(row.ranked, view.total.digits)}"
-    rank = f"**Rank {row.rank}** by {figure}" if row.rank else "**Not ranked**"
+    rank = "**Not ranked**"
+    if row.ranked is not None:
+        total = total_of(view, row)
+        rank = f"**Rank {row.rank}** by {by} {total.header}, {number(total.scaled(row.ranked), total.digits)}"
     cohort = f", among rows of {markdown(row.cohort)}" if row.cohort and row.rank else ""
     lines.append(f"{view.title}, standard `{standard}`: {rank}{cohort}")
     lines += [f"- {markdown(reason)}" for reason in row.unranked]
-    lines += [f"- {markdown(name)}: {_label(text)}" for name, text in row.labels.items()]
+    lines += [f"- {LABELS[name]}: {_label(text)}" for name, text in row.labels.items() if name in LABELS]
     lines += [f"- **{note.erratum}** {note.text}" for note in row.footnotes]
     if row.result:
         meta = row.result.meta

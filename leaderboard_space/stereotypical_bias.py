@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from leaderboard_space import plots
 from leaderboard_space.tables import Column
-from leaderboard_space.view import View, figure_of
+from leaderboard_space.view import Slice, View, figure_of
 from submissions.board import Row
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
@@ -52,8 +52,10 @@ VIEW = View(
     benchmark="stereotypical_bias",
     title="Stereotypical bias",
     how_to_read=HOW_TO_READ,
-    total=Column("total", "Mean", digits=4),
-    slices={"All questions": _columns(""), "Answered only": _columns("_na_filtered")},
+    slices={
+        "All questions": Slice(Column("total", "Mean", digits=4), _columns("")),
+        "Answered only": Slice(Column("total", "Mean", digits=4), _columns("_na_filtered")),
+    },
     plots={"Gender": lambda rows: bars("gender", rows), "Race": lambda rows: bars("race", rows)},
     profile=profile,
     legend="*Ensemble* counts only the questions on which all three models of the paper agree.",

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard_space.text import MISSING, coverage, number, plain, shown
+from leaderboard_space.text import MISSING, coverage, number, plain
 from submissions.board import Row
 from submissions.faults import Fault
 from submissions.values import Value
@@ -27,6 +27,7 @@ class Column:
         digits: decimals.
         signed: print a plus sign, and colour the cell by sign and size.
         width: in pixels.
+        percent: the value is a share, shown in percent.
     """
 
     score: str
@@ -34,6 +35,27 @@ class Column:
     digits: int = 2
     signed: bool = False
     width: int = 86
+    percent: bool = False
+
+    def of(self, row: Row) -> Value | None:
+        """The row's value, be it a score or a raw value."""
+        return row.scores.get(self.score) or row.values.get(self.score)
+
+    def number(self, row: Row) -> float | None:
+        """The number to sort by and to show."""
+        value = self.of(row)
+        return None if value is None or value.value is None else self.scaled(value.value)
+
+    def scaled(self, number: float) -> float:
+        """A number of this column in the unit that it shows."""
+        return 100 * number if self.percent else number
+
+    def text(self, row: Row) -> str:
+        """What stands in the cell: the number, or the state in words."""
+        value = self.of(row)
+        if value is not None and value.state != "value":
+            return MISSING[value.state]
+        return MISSING["not_run"] if value is None else number(self.number(row), self.digits, self.signed)
 
 
 def board_table(
@@ -44,7 +66,7 @@ def board_table(
     cohort: str,
     notes: Mapping[tuple[str, str], int],
 ) -> Table:
-    """A board: rank, model, cohort, provenance, total, worst case, scores, labels, remarks, who, entry.
+    """A board: rank, model, total, worst case, cohort, provenance, scores, labels, remarks, who, entry.
 
     Args:
         rows: in the board's order.
@@ -54,41 +76,39 @@ def board_table(
         cohort: header of the cohort's column, '' for none.
         notes: (entry, score) -> number of the footnote.
     """
-    headers = ["Rank", "Model", *([cohort] if cohort else []), "Figures", total.header, "Worst case"]
+    headers = ["Rank", "Model", total.header, "Worst case", *([cohort] if cohort else []), "Figures"]
     headers += [*(c.header for c in columns), *labels.values(), "Remarks", "Organisation", "Entry"]
     largest = {
-        c.score: max((abs(v.value) for r in rows if (v := r.scores.get(c.score)) and v.value is not None), default=0.0)
+        c.score: max((abs(n) for row in rows if (n := c.number(row)) is not None), default=0.0)
         for c in columns
         if c.signed
     }
     data, display, styling = [], [], []
     for row in rows:
-        front = [plain(row.model), *([plain(row.cohort) or "–"] if cohort else []), row.provenance]
+        front = [*([plain(row.cohort) or "–"] if cohort else []), row.provenance]
         marks = [_marked(plain(row.labels.get(name, "–")), notes.get((row.entry, name))) for name in labels]
         ends = [*marks, remarks(row), plain(row.organisation), row.entry]
         shown_scores = [total, *columns]
-        values = [row.scores.get(c.score) for c in shown_scores]
-        texts = [
-            _marked(shown(v, c.digits, c.signed), notes.get((row.entry, c.score)))
-            for v, c in zip(values, shown_scores, strict=True)
-        ]
-        numbers = [v.value if v else None for v in values]
-        data.append([row.rank, *front, numbers[0], row.ranked, *numbers[1:], *ends])
-        display.append([_rank(row), *front, texts[0], _worst(row, total), *texts[1:], *ends])
-        colours = [_colour(v, largest[c.score]) if c.signed else "" for v, c in zip(values, shown_scores, strict=True)]
-        styling.append([*[""] * (len(front) + 3), *colours[1:], *[""] * len(ends)])
+        numbers = [c.number(row) for c in shown_scores]
+        texts = [_marked(c.text(row), notes.get((row.entry, c.score))) for c in shown_scores]
+        name = plain(row.model)
+        ranked = None if row.ranked is None else total.scaled(row.ranked)
+        data.append([row.rank, name, numbers[0], ranked, *front, *numbers[1:], *ends])
+        display.append([_rank(row), name, texts[0], _worst(row, total), *front, *texts[1:], *ends])
+        colours = [_colour(c.number(row), largest[c.score]) if c.signed else "" for c in columns]
+        styling.append([*[""] * (len(front) + 4), *colours, *[""] * len(ends)])
     return {"headers": headers, "data": data, "metadata": {"display_value": display, "styling": styling}}
 
 
 def board_layout(total: Column, columns: Sequence[Column], labels: Mapping[str, str], cohort: str) -> dict[str, Any]:
     """Datatypes and widths of `board_table`, for gr.Dataframe."""
     parts = [
-        ("number", 64),
-        ("str", 150),
-        *([("str", 110)] if cohort else []),
-        ("str", 104),
+        ("number", 60),
+        ("str", 140),
         ("number", total.width),
-        ("number", 92),
+        ("number", 86),
+        *([("str", 92)] if cohort else []),
+        ("str", 104),
         *(("number", c.width) for c in columns),
         *[("str", 92)] * len(labels),
         ("str", 300),
@@ -106,7 +126,7 @@ def _worst(row: Row, total: Column) -> str:
     """The number that the row is ranked by; a printed one has no worst case."""
     if row.ranked is None:
         return "–"
-    return "as printed" if row.provenance == "published" else number(row.ranked, total.digits)
+    return "printed" if row.provenance == "published" else number(total.scaled(row.ranked), total.digits)
 
 
 def remarks(row: Row) -> str:
@@ -160,10 +180,10 @@ def _marked(text: str, note: int | None) -> str:
     return text if note is None else f"{text} [{note}]"
 
 
-def _colour(value: Value | None, largest: float) -> str:
+def _colour(value: float | None, largest: float) -> str:
     """Orange for male-favouring, blue for female-favouring, stronger with size; readable on light and dark."""
-    if value is None or value.value is None or not largest:
+    if value is None or not largest:
         return ""
-    strength = 0.10 + 0.45 * abs(value.value) / largest
-    colour = "230, 97, 1" if value.value > 0 else "33, 113, 181"
+    strength = 0.10 + 0.45 * abs(value) / largest
+    colour = "230, 97, 1" if value > 0 else "33, 113, 181"
     return f"background-color: rgba({colour}, {strength:.2f})"

@@ -37,13 +37,6 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def shown(value: Value | None, digits: int, signed: bool = False) -> str:
-    """A value as the boards print it: the number, or its state in words."""
-    if value is None:
-        return MISSING["not_run"]
-    return number(value.value, digits, signed) if value.state == "value" else MISSING[value.state]
-
-
 def coverage(value: Value) -> str:
     """'1 433 of 1 440 (99.5 %)', '–' where nothing is expected; never 100 % unless complete."""
     if value.coverage is None:

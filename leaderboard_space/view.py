@@ -14,6 +14,21 @@ Plot = Callable[[Sequence[Row]], go.Figure]
 
 
 @dataclass(frozen=True)
+class Slice:
+    """One table of a page.
+
+    Args:
+        total: the score that ranks go by.
+        columns: the other scores to show.
+        keep: which rows it has.
+    """
+
+    total: Column
+    columns: Sequence[Column]
+    keep: Callable[[Row], bool] = lambda row: True
+
+
+@dataclass(frozen=True)
 class View:
     """The page of one benchmark.
 
@@ -21,8 +36,7 @@ class View:
         benchmark: its name.
         title: what stands on the tab.
         how_to_read: Markdown of ours: how to read the page, and what its scores cannot say.
-        total: the score that ranks go by.
-        slices: name -> the columns of one table of the page; the first is shown first.
+        slices: name -> one table of the page; the first is shown first.
         labels: label name -> header of its column.
         cohort: header of the cohort's column, '' for none.
         plots: heading -> plot of the rows.
@@ -33,8 +47,7 @@ class View:
     benchmark: str
     title: str
     how_to_read: str
-    total: Column
-    slices: Mapping[str, Sequence[Column]]
+    slices: Mapping[str, Slice]
     labels: Mapping[str, str] = field(default_factory=dict)
     cohort: str = ""
     plots: Mapping[str, Plot] = field(default_factory=dict)
@@ -44,5 +57,10 @@ class View:
 
 def figure_of(row: Row, score: str) -> float | None:
     """A score's number, None where it has none."""
-    value = row.scores.get(score)
+    value = row.scores.get(score) or row.values.get(score)
     return value.value if value else None
+
+
+def total_of(view: View, row: Row) -> Column:
+    """The column that a row is ranked by: that of the first table that keeps it."""
+    return next((part.total for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())).total)

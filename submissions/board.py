@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from submissions.benchmark import Benchmark
-from submissions.published import Footnote, Published, published
+from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, rescore
 from submissions.values import Value
@@ -32,7 +32,7 @@ class Row:
         source: paper and table, or what produced the result.
         scores: name -> value with state, bounds and coverage.
         labels: other outcomes (profile codes).
-        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator).
+        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         ranked: the number that ranks go by, None if unranked.
         rank: 1 is best; equal numbers share a rank; None if unranked.
         unranked: every reason why there is no rank.
@@ -119,12 +119,21 @@ def _scored_row(name: str, result: Result) -> Row:
         source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
         scores=result.scored.scores,
         labels=result.scored.labels,
-        cohort=result.signature.get("judge", "") if result.benchmark == "genres" else "",
+        cohort=_cohort(result),
         ranked=result.scored.ranked,
         unranked=result.scored.unranked,
         values=result.values,
         result=result,
     )
+
+
+def _cohort(result: Result) -> str:
+    """Whom a result is ranked with: GENRES by the judge's family, FACT-OR-FAIR by the kind of model."""
+    if result.benchmark == "genres":
+        return EVALUATORS.get(result.scored.labels.get("cohort", ""), "")
+    if result.benchmark == "fact_or_fair":
+        return KINDS["t2i" if result.scored.ranking == "average_t2i" else "llm"]
+    return ""
 
 
 def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:

@@ -49,7 +49,7 @@ class Published:
         unranked: why the row has no rank; empty if it has.
         labels: printed labels (profile codes, kind).
         values: further printed figures by name.
-        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator).
+        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         footnotes: remarks on contradicting numbers.
     """
 
@@ -207,39 +207,72 @@ _RD_COLUMNS = {"RD_joint_all": "RD_joint_all"}
 # FACT-OR-FAIR --------------------------------------------------------------------------------------------------------
 
 
+KINDS = {"llm": "language model", "t2i": "image model"}
+_SUMMARY = {
+    "obj_fact_gender": "{}_factuality_gender",
+    "obj_fact_race": "{}_factuality_race",
+    "obj_fact_avg": "{}_factuality",
+    "subj_fair_gender": "{}_fairness_gender",
+    "subj_fair_race": "{}_fairness_race",
+    "subj_fair_avg": "{}_fairness",
+    "avg_gender": "average_{}_gender",
+    "avg_race": "average_{}_race",
+    "avg": "average_{}",
+}
+"""Column of Table 2 -> the scorer's name of the score, by kind of model."""
+_DETAILS = {"s_fact": "factuality", "s_e": "entropy", "s_kld": "kld", "s_fair": "fairness", "distance": "distance"}
+_ERRORS = {"rep_high": "representativeness_high", "rep_low": "representativeness_low", "attr": "attribution"}
+
+
+def _percent(name: str, text: str, source: str) -> Value:
+    """A number that is printed in percent, as a share; '<0.0001' as 0."""
+    number = 0.0 if text.startswith("<") else float(text) / 100
+    return measured(name, number, evidence={"printed": f"{text} %", "source": source})
+
+
 def _fact_or_fair(standard: str) -> list[Published]:
-    source = f"{SOURCES['fact_or_fair']}, Table 2"
-    details = table("fof_table4_8_scores")
-    errors = table("fof_table3_cognitive_errors")
+    paper = SOURCES["fact_or_fair"]
     rows = []
     for row in table("fof_table2_summary"):
         model = row["model"]
-        values = {}
-        for line in (d for d in details if d["model"] == model):
-            for column in ("s_fact", "s_e", "s_kld", "s_fair", "distance"):
-                name = f"{line['attribute']}.{line['context']}.{column}"
-                values[name] = printed(name, line[column], f"{SOURCES['fact_or_fair']}, Tables 4 to 8")
-        for line in (e for e in errors if e["model"] == model):
-            values |= {
-                f"error.{k}": printed(f"error.{k}", v, f"{SOURCES['fact_or_fair']}, Table 3")
-                for k, v in line.items()
-                if k != "model"
-            }
-        kind = next(d["kind"] for d in details if d["model"] == model)
+        values, kind = _fact_or_fair_values(model)
+        named = ((name.format(kind), row[column]) for column, name in _SUMMARY.items())
+        scores = {name: _percent(name, text, f"{paper}, Table 2") for name, text in named}
+        reason = f"not available under {standard}: the printed answers are judged by the paper's labels"
+        if standard != "inaugural":
+            scores |= {name: not_run(name, reason) for name in scores if "fairness" not in name}
         rows.append(
             Published(
                 model=model,
                 organisation=_organisation("fact_or_fair", model),
-                source=source,
-                scores={k: printed(k, v, source) for k, v in row.items() if k != "model"},
-                ranking="avg",
-                labels={"kind": kind},
+                source=f"{paper}, Table 2",
+                scores=scores,
+                ranking=f"average_{kind}",
+                unranked=() if standard == "inaugural" else (f"partial: factuality is {reason}",),
                 values=values,
-                cohort=kind,
+                cohort=KINDS[kind],
                 footnotes=_footnotes("fact_or_fair", model),
             )
         )
     return rows
+
+
+def _fact_or_fair_values(model: str) -> tuple[dict[str, Value], str]:
+    """Tables 3 to 8 of one model under the scorer's names, and its kind."""
+    paper, values, kind = SOURCES["fact_or_fair"], [], ""
+    for line in (line for line in table("fof_table4_8_scores") if line["model"] == model):
+        kind = line["kind"]
+        context = f"{kind}_{line['context']}".replace("llm_subjective_", "llm_")
+        for column, metric in _DETAILS.items():
+            name = f"{metric}_{context}_{line['attribute']}"
+            values.append(_percent(name, line[column], f"{paper}, Tables 4 to 8"))
+    for line in (line for line in table("fof_table3_cognitive_errors") if line["model"] == model):
+        for column, text in line.items():
+            error, _, attribute = column.rpartition("_")
+            if error and error != "avg_increase":
+                name = f"cognitive_error_{_ERRORS.get(error, error)}_{attribute}"
+                values.append(_percent(name, text, f"{paper}, Table 3"))
+    return {value.name: value for value in values}, kind
 
 
 # Stereotypical bias --------------------------------------------------------------------------------------------------
@@ -292,7 +325,7 @@ def _genres(standard: str) -> list[Published]:
                 source=source,
                 scores={k: printed(k, v, source) for k, v in scores.items()},
                 ranking="TBS",
-                labels={"evaluator": EVALUATORS[row["evaluator"]]},
+                labels={"cohort": row["evaluator"]},
                 cohort=EVALUATORS[row["evaluator"]],
                 footnotes=_footnotes("genres", row["model"]),
             )
