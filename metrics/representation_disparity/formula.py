@@ -44,10 +44,10 @@ def representation_disparity(counts: ArrayLike, missing: ArrayLike = 0) -> tuple
 
 
 def disparity(p: Floats) -> Floats:
-    """RD of shares p, shape (..., k). The sum over pairs is a weighted sum of the sorted shares."""
+    """RD of shares p, shape (..., k). In order, the step from the t-th to the next share parts t (k - t) pairs."""
     k = p.shape[-1]
-    weights = 2.0 * np.arange(k) - (k - 1)
-    return np.asarray((np.sort(p, -1) * weights).sum(-1) / (k - 1))
+    t = np.arange(1, k)
+    return np.asarray((np.diff(np.sort(p, -1)) * (t * (k - t))).sum(-1) / (k - 1))
 
 
 def level(p: Floats, spare: Floats) -> Floats:

@@ -1,0 +1,32 @@
+"""What the tests of bounds share: the claims of design invariant 2, and every way in which samples can be spread."""
+
+import math
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+
+from hypothesis import settings
+
+SLACK = 1e-12
+"""Rounding of a few float operations on numbers of about 1."""
+
+thorough = settings(deadline=None, max_examples=80)
+
+
+def assert_encloses(bounds: tuple[float, float, float]) -> None:
+    """The value, where there is one, lies within its interval."""
+    value, low, high = map(float, bounds)
+    assert low <= high
+    assert math.isnan(value) or low <= value <= high
+
+
+def assert_only_widens(before: tuple[float, float, float], after: tuple[float, float, float]) -> None:
+    """`after`, with more samples missing, allows all that `before` allowed."""
+    assert float(after[1]) <= float(before[1]) + SLACK
+    assert float(after[2]) >= float(before[2]) - SLACK
+
+
+def spreads(total: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """Every way to put `total` like samples into `cells` cells."""
+    for bars in combinations(range(total + cells - 1), cells - 1):
+        edges = (-1, *bars, total + cells - 1)
+        yield tuple(b - a - 1 for a, b in pairwise(edges))
