@@ -42,5 +42,7 @@ def increase(rate: Triple, baseline: float) -> Triple:
 
 def average_increase(increases: list[Triple]) -> Triple:
     """Table 3's last column: the mean of the increases of all kinds; value nan if one of them is undefined."""
-    value, low, high = (float(np.mean(column)) if column else np.nan for column in zip(*increases, strict=True))
+    if not increases:
+        return np.nan, np.nan, np.nan
+    value, low, high = (float(np.mean(column)) for column in zip(*increases, strict=True))
     return value, low, high

@@ -24,7 +24,7 @@ VARIANTS = ("definition_3", "authors")
 _EPSILON = 1e-10  # what the authors' code adds to every probability
 
 
-def factuality(correct: int, valid: int, missing: int) -> Triple:
+def factuality(correct: float, valid: float, missing: float) -> Triple:
     """S_fact (Definition 1): the share of valid answers that name the true group.
 
     Args:

@@ -78,7 +78,8 @@ class StereotypicalAssociation(evaluate.Metric):
         if len(strange):
             row = int(strange[0])
             raise MetricInputError(
-                "METRIC_NOT_OFFERED", f"predictions[{row}] is {predictions[row]!r}, which {offers[row]!r} does not offer"
+                "METRIC_NOT_OFFERED",
+                f"predictions[{row}] is {predictions[row]!r}, which {offers[row]!r} does not offer",
             )
         wins, _ = cross_count(rows, len(names), answers, len(groups))
         unanswered, _ = cross_count(rows, len(names), np.where(answered, -1, kind_of), len(kinds))

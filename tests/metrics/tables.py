@@ -1,0 +1,16 @@
+"""The published tables that the tests compare with: the board's own copies, and those that only tests need."""
+
+import csv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """The rows of a published table by file name, as printed."""
+    for folder in ("submissions/published", "tests/tables"):
+        path = ROOT / folder / f"{name}.csv"
+        if path.exists():
+            with path.open(encoding="utf-8", newline="") as file:
+                return list(csv.DictReader(file))
+    raise FileNotFoundError(f"{name}.csv is neither in submissions/published nor in tests/tables")

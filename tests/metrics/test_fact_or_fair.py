@@ -1,0 +1,275 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from metrics.fact_or_fair.formula import (
+    accuracy_entropy_bound,
+    distance,
+    entropy_score,
+    factuality,
+    fairness_score,
+    kld_score,
+)
+from tests.metrics.tables import rows
+
+GROUPS = {"gender": 2, "race": 4}
+SCORES = rows("fof_table4_8_scores")
+MISPRINT = ("FLUX-1.1", "race", "subjective")
+"""S_fair printed 30.36, its own distance; E-FOF-01."""
+LOCAL_MINIMA = {
+    ("Midjourney", "objective"): 34.72,
+    ("Midjourney", "subjective"): 32.75,
+    ("SDXL", "objective"): 40.16,
+    ("SDXL", "subjective"): 44.16,
+}
+"""Race distances that the paper prints from a local minimum; here the global one; E-FOF-02."""
+
+
+def percent(row: dict[str, str], name: str) -> float:
+    """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
+    return 0.0 if row[name].startswith("<") else float(row[name]) / 100
+
+
+def name_of(row: dict[str, str]) -> tuple[str, str, str]:
+    return row["model"], row["attribute"], row["context"]
+
+
+# --- factuality
+
+
+def test_factuality_by_hand() -> None:
+    # 3 of 4 valid answers right; one missing: 3/5 if it was wrong, 4/5 if it was right.
+    assert factuality(3, 4, 1) == (0.75, 0.6, 0.8)
+
+
+def test_factuality_extremes_and_undefined() -> None:
+    assert factuality(0, 5, 0) == (0, 0, 0)
+    assert factuality(5, 5, 0) == (1, 1, 1)
+    value, low, high = factuality(0, 0, 3)
+    assert np.isnan(value)
+    assert (low, high) == (0, 1)
+    assert np.isnan(factuality(0, 0, 0)).all()
+
+
+# --- entropy and KL divergence
+
+
+def test_entropy_and_kld_by_hand() -> None:
+    # highest: 3 of 4 male; lowest: 1 of 4 male.
+    counts = [[[1, 3], [3, 1]]]
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75)) / np.log(2)
+    kl = 0.25 * np.log(0.25 / 0.75) + 0.75 * np.log(0.75 / 0.25)
+    assert entropy_score(counts, [[0, 0]]) == pytest.approx((entropy,) * 3)
+    assert kld_score(counts, [[0, 0]]) == pytest.approx((np.exp(-kl),) * 3)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_uniform_answers_score_one_and_opposite_answers_zero(k: int) -> None:
+    uniform = np.full((3, 2, k), 5)
+    opposite = np.zeros((3, 2, k))
+    opposite[:, 0, 0] = opposite[:, 1, 1] = 7
+    none = np.zeros((3, 2))
+    assert entropy_score(uniform, none) == pytest.approx((1, 1, 1))
+    assert kld_score(uniform, none) == pytest.approx((1, 1, 1))
+    assert entropy_score(opposite, none) == (0, 0, 0)
+    assert kld_score(opposite, none) == (0, 0, 0)
+
+
+def test_always_the_same_answer_is_no_difference_between_levels() -> None:
+    counts = [[[0, 9], [0, 4]]]
+    assert entropy_score(counts, [[0, 0]])[0] == 0
+    assert kld_score(counts, [[0, 0]])[0] == 1
+
+
+def test_a_cell_without_valid_answers_makes_the_scores_undefined_but_bounded() -> None:
+    counts, missing = [[[0, 0], [3, 1]], [[2, 2], [2, 2]]], [[3, 0], [0, 0]]
+    for score in (entropy_score, kld_score):
+        value, low, high = score(counts, missing)
+        assert np.isnan(value)
+        assert 0 <= low <= high <= 1
+    assert np.isnan(fairness_score(entropy_score(counts, missing), kld_score(counts, missing))[0])
+
+
+def test_no_statistic_is_undefined() -> None:
+    empty = np.zeros((0, 2, 4))
+    assert np.isnan(entropy_score(empty, np.zeros((0, 2)))).all()
+    assert np.isnan(kld_score(empty, np.zeros((0, 2)))).all()
+
+
+def test_authors_variant_averages_before_the_exponential() -> None:
+    counts = np.array([[[5, 5], [5, 5]], [[10, 0], [0, 10]]])
+    none = np.zeros((2, 2))
+    assert kld_score(counts, none)[0] == 0.5  # (1 + 0) / 2
+    value, low, high = kld_score(counts, none, "authors")
+    # KL of the second statistic with 1e-10 added to each share is -log(1e-10) = 23.03; half of it in the exponent.
+    assert value == pytest.approx(np.sqrt(1e-10), rel=1e-6)
+    assert np.isnan([low, high]).all()
+
+
+def test_an_unknown_variant_is_named() -> None:
+    with pytest.raises(ValueError, match=r"no variant 'plain'.*definition_3, authors"):
+        kld_score([[[1, 1], [1, 1]]], [[0, 0]], "plain")
+
+
+tables = st.sampled_from([2, 3, 4]).flatmap(
+    lambda k: st.integers(1, 3).flatmap(lambda s: arrays(np.int64, (s, 2, k), elements=st.integers(0, 6)))
+)
+
+
+@given(tables, st.data())
+def test_value_lies_in_its_bounds_and_more_missing_only_widens(counts: np.ndarray, data: st.DataObject) -> None:
+    missing = data.draw(arrays(np.int64, counts.shape[:2], elements=st.integers(0, 4)))
+    dropped = data.draw(arrays(np.int64, counts.shape, elements=st.integers(0, 6)))
+    dropped = np.minimum(dropped, counts)
+    if (counts.sum(-1) + missing == 0).any():
+        missing = missing + 1
+    for score in (entropy_score, kld_score):
+        value, low, high = score(counts, missing)
+        assert -1e-12 <= low <= high + 1e-12 <= 1 + 2e-12
+        if not np.isnan(value):
+            assert low - 1e-12 <= value <= high + 1e-12
+        _, wider_low, wider_high = score(counts - dropped, missing + dropped.sum(-1))
+        assert wider_low <= low + 1e-12
+        assert wider_high >= high - 1e-12
+
+
+@given(tables, st.data())
+def test_order_of_statistics_and_groups_changes_nothing(counts: np.ndarray, data: st.DataObject) -> None:
+    missing = data.draw(arrays(np.int64, counts.shape[:2], elements=st.integers(1, 4)))
+    s = data.draw(st.permutations(range(counts.shape[0])))
+    g = data.draw(st.permutations(range(counts.shape[2])))
+    for score in (entropy_score, kld_score):
+        expected = score(counts, missing)
+        assert score(counts[s][:, :, g], missing[s]) == pytest.approx(expected, nan_ok=True)
+
+
+def completions(counts: np.ndarray, missing: np.ndarray) -> list[np.ndarray]:
+    """Every table that the missing answers of one statistic could complete."""
+    k = counts.shape[-1]
+    fills = [[f for f in product(range(m + 1), repeat=k) if sum(f) == m] for m in missing.ravel().astype(int).tolist()]
+    return [counts + np.array(pair).reshape(counts.shape) for pair in product(*fills)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "missing"),
+    [
+        ([[[3, 1], [1, 2]]], [[2, 1]]),
+        ([[[4, 0], [0, 3]]], [[1, 2]]),
+        ([[[2, 0, 1, 0], [0, 1, 1, 3]]], [[2, 2]]),
+        ([[[5, 1, 0, 0], [1, 1, 1, 1]]], [[1, 3]]),
+    ],
+)
+def test_low_is_the_worst_of_all_completions_and_high_encloses_them(
+    counts: list[object], missing: list[object]
+) -> None:
+    c, m = np.array(counts), np.array(missing)
+    none = np.zeros((1, 2))
+    for score in (entropy_score, kld_score):
+        reached = [score(full, none)[0] for full in completions(c, m)]
+        _, low, high = score(c, m)
+        assert low == pytest.approx(min(reached), abs=1e-12)
+        assert high >= max(reached) - 1e-12
+
+
+# --- fairness and the trade-off
+
+
+def test_fairness_is_one_where_either_score_is_one() -> None:
+    assert fairness_score((1, 1, 1), (0.2, 0.2, 0.2)) == pytest.approx((1, 1, 1))
+    assert fairness_score((0.3, 0.3, 0.3), (1, 1, 1)) == pytest.approx((1, 1, 1))
+    assert fairness_score((0, 0, 0), (0.4, 0.1, 0.6)) == (0.4, 0.1, 0.6)
+    assert fairness_score((0.5, 0.2, 0.6), (0.5, 0, 1)) == pytest.approx((0.75, 0.2, 1))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_bound_is_one_at_chance_and_zero_at_full_factuality(k: int) -> None:
+    assert accuracy_entropy_bound(1 / k, k) == pytest.approx(1)
+    assert accuracy_entropy_bound(1, k) == 0
+    assert accuracy_entropy_bound(0, k) == pytest.approx(np.log(k - 1) / np.log(k))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@given(a=st.floats(0, 1))
+def test_a_point_on_the_curve_has_no_distance(k: int, a: float) -> None:
+    assert distance(a, float(accuracy_entropy_bound(a, k)), k) == pytest.approx(0, abs=1e-6)
+
+
+@given(s_fact=st.floats(0, 1), s_e=st.floats(0, 1), k=st.sampled_from([2, 4]))
+def test_distance_is_the_global_minimum(s_fact: float, s_e: float, k: int) -> None:
+    a = np.linspace(0, 1, 20001)
+    dense = np.hypot(s_fact - a, s_e - accuracy_entropy_bound(a, k)).min()
+    found = distance(s_fact, s_e, k)
+    assert found <= dense + 1e-12
+    assert found >= dense - 5e-3  # the curve is steep at the ends: 1/20000 along a is up to 5e-4 of g
+
+
+def test_distance_of_an_undefined_score_is_undefined() -> None:
+    assert np.isnan(distance(np.nan, 0.5, 2))
+    assert np.isnan(distance(0.5, np.nan, 2))
+
+
+# --- the paper's tables
+
+
+@pytest.mark.parametrize("row", SCORES, ids=lambda row: "-".join(name_of(row)))
+def test_fairness_reproduces_table_5(row: dict[str, str]) -> None:
+    entropy, kld = percent(row, "s_e"), percent(row, "s_kld")
+    fair = 100 * fairness_score((entropy,) * 3, (kld,) * 3)[0]
+    if name_of(row) == MISPRINT:
+        assert fair == pytest.approx(70.30, abs=0.01)
+        assert float(row["s_fair"]) == float(row["distance"]) == 30.36
+    else:
+        # S_E and S_KLD are printed to 0.01 and each enters with a slope of at most 1: 0.005 + 0.005 + 0.005.
+        assert fair == pytest.approx(float(row["s_fair"]), abs=0.0151)
+
+
+@pytest.mark.parametrize("row", SCORES, ids=lambda row: "-".join(name_of(row)))
+def test_distance_reproduces_table_8(row: dict[str, str]) -> None:
+    printed = float(row["distance"])
+    found = 100 * distance(percent(row, "s_fact"), percent(row, "s_e"), GROUPS[row["attribute"]])
+    key = (row["model"], row["context"])
+    if row["attribute"] == "race" and key in LOCAL_MINIMA:
+        assert found == pytest.approx(LOCAL_MINIMA[key], abs=0.0051)
+        assert printed > found + 5
+    elif row["model"] == "Gemini-1.5" and row["context"] != "objective":
+        assert abs(found - printed) > 0.03  # E-FOF-03: the cause is unknown
+    else:
+        # A distance moves at most as far as its point: two coordinates printed to 0.01, and its own rounding.
+        assert found == pytest.approx(printed, abs=0.005 * np.sqrt(2) + 0.005)
+
+
+@pytest.mark.parametrize("key", LOCAL_MINIMA, ids="-".join)
+def test_printed_race_distances_of_midjourney_and_sdxl_are_local_minima(key: tuple[str, str]) -> None:
+    (row,) = [r for r in SCORES if (r["model"], r["context"]) == key and r["attribute"] == "race"]
+    a = np.linspace(0, 1, 100_001)
+    length = 100 * np.hypot(percent(row, "s_fact") - a, percent(row, "s_e") - accuracy_entropy_bound(a, 4))
+    inner = np.flatnonzero((length[1:-1] < length[:-2]) & (length[1:-1] < length[2:])) + 1
+    minima = [*length[inner], length[0], length[-1]]
+    assert min(abs(m - float(row["distance"])) for m in minima) < 0.02
+
+
+def test_objective_factuality_of_the_llms_are_whole_answers() -> None:
+    # 15 statistics with a gender and 18 with a race gap, two levels, three trials: 90 and 108 answers.
+    for row in SCORES:
+        if row["kind"] == "llm" and row["context"] == "objective":
+            asked = {"gender": 90, "race": 108}[row["attribute"]]
+            correct = round(percent(row, "s_fact") * asked)
+            # GPT-4o's 54.62 is 59/108 = 54.63 cut, not rounded: hence one unit of the last digit.
+            assert 100 * factuality(correct, asked, 0)[0] == pytest.approx(float(row["s_fact"]), abs=0.01)
+
+
+def test_table_2_follows_from_tables_4_and_5() -> None:
+    for row in rows("fof_table2_summary"):
+        by = {name_of(r)[1:]: r for r in SCORES if r["model"] == row["model"]}
+        for attribute in GROUPS:
+            fact = float(by[attribute, "objective"]["s_fact"])
+            fair = np.mean([float(r["s_fair"]) for (a, c), r in by.items() if a == attribute and c != "objective"])
+            assert float(row[f"obj_fact_{attribute}"]) == pytest.approx(fact, abs=0.0051)
+            assert float(row[f"subj_fair_{attribute}"]) == pytest.approx(fair, abs=0.0151)
+            assert float(row[f"avg_{attribute}"]) == pytest.approx((fact + fair) / 2, abs=0.0151)
+    flux = next(row for row in rows("fof_table2_summary") if row["model"] == "FLUX-1.1")
+    assert flux["subj_fair_race"] == "30.36"  # inherited from the misprint in Table 5

@@ -1,0 +1,174 @@
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import wasserstein_distance
+
+from metrics.stereotypical_association.formula import (
+    corpus_score,
+    ensemble,
+    prefix_difference,
+    similarity,
+    stereotypical_association,
+    win_matrix,
+)
+from tests.metrics.tables import rows
+
+ALL = {2: np.ones((1, 2), bool), 4: np.ones((1, 4), bool)}
+PAIRS = np.array([[g in pair for g in range(4)] for pair in combinations(range(4), 2)])
+
+
+def test_score_by_hand() -> None:
+    # nurse 8:2, pilot 5:5, three of 23 queries unanswered: (0.3 + 0.3 + 0 + 0) / 2 / 2 = 0.15, times 20/23.
+    result = stereotypical_association([[8, 2], [5, 5]], [[0], [3]], ALL[2])
+    assert result.na_filtered[0] == pytest.approx(0.15)
+    assert result.score[0] == pytest.approx(0.15 * 20 / 23)
+    assert result.response_rate == pytest.approx(20 / 23)
+    # Worst: all three for one group of the pilot, 8/13: (0.6 + 2 * (8/13 - 0.5)) / 4.
+    assert result.score[2] == pytest.approx((0.6 + 2 * (8 / 13 - 0.5)) / 4)
+    assert result.p == pytest.approx(np.array([[0.8, 0.2], [0.5, 0.5]]))
+
+
+@pytest.mark.parametrize(("k", "largest"), [(2, 0.5), (4, 0.375)])
+def test_one_group_alone_is_the_maximum_and_balance_is_zero(k: int, largest: float) -> None:
+    alone = np.eye(k, dtype=int)[:1] * 10
+    assert stereotypical_association(alone, [[0]], ALL[k]).score == pytest.approx((largest,) * 3)
+    assert stereotypical_association(np.full((3, k), 5), np.zeros((3, 1)), ALL[k]).score == (0, 0, 0)
+
+
+def test_race_pairs_cannot_reach_the_maximum() -> None:
+    # White wins its three pairs; the other three pairs are shared evenly.
+    result = stereotypical_association([[6, 2, 2, 2]], np.zeros((1, 6)), PAIRS)
+    assert result.score[0] == pytest.approx((0.25 + 3 * (0.25 - 1 / 6)) / 4)
+
+
+def test_an_instance_without_answers_is_undefined_never_zero() -> None:
+    result = stereotypical_association([[3, 1], [0, 0]], [[0], [4]], ALL[2])
+    assert np.isnan(result.score[0])
+    assert np.isnan(result.na_filtered[0])
+    assert result.score[2] == pytest.approx((0.5 + 1) / 4)
+    nothing = stereotypical_association(np.zeros((0, 2)), np.zeros((0, 1)), ALL[2])
+    assert np.isnan([*nothing.score, *nothing.na_filtered, nothing.response_rate]).all()
+
+
+def test_refusing_lowers_the_printed_score_but_not_the_ranked_one() -> None:
+    plain = stereotypical_association([[9, 1]], [[0]], ALL[2])
+    refused = stereotypical_association([[5, 1]], [[4]], ALL[2])
+    assert refused.score[0] < plain.score[0]
+    assert refused.score[2] >= plain.score[2]
+
+
+@given(arrays(np.int64, st.tuples(st.integers(1, 4), st.sampled_from([2, 4])), elements=st.integers(0, 9)))
+def test_score_is_total_variation_from_uniform(wins: np.ndarray) -> None:
+    wins[:, 0] += wins.sum(1) == 0
+    k = wins.shape[1]
+    unanswered = np.arange(len(wins))[:, None]
+    p = wins / wins.sum(1, keepdims=True)
+    variation = np.maximum(p - 1 / k, 0).sum(1)
+    rate = wins.sum() / (wins.sum() + unanswered.sum())
+    result = stereotypical_association(wins, unanswered, ALL[k])
+    assert result.score[0] == pytest.approx(2 / k * variation.mean() * rate)
+    if k == 2:  # two points one apart: the transport distance is the total variation
+        moved = [wasserstein_distance([0, 1], [0, 1], row, [0.5, 0.5]) for row in p]
+        assert variation == pytest.approx(np.array(moved))
+
+
+@given(
+    arrays(np.int64, (2, 4), elements=st.integers(0, 6)),
+    arrays(np.int64, (2, 6), elements=st.integers(0, 3)),
+    arrays(np.int64, (2, 4, 6), elements=st.integers(0, 2)),
+)
+def test_value_lies_in_its_bounds_and_more_missing_only_widens(
+    wins: np.ndarray, unanswered: np.ndarray, lost: np.ndarray
+) -> None:
+    unanswered = unanswered + ((wins.sum(1) + unanswered.sum(1)) == 0)[:, None]
+    lost = lost * PAIRS.T[None]  # a lost answer named a group that its query offers
+    over = lost.sum(2) > wins
+    lost[over] = 0
+    before = stereotypical_association(wins, unanswered, PAIRS)
+    after = stereotypical_association(wins - lost.sum(2), unanswered + lost.sum(1), PAIRS)
+    for name in ("score", "na_filtered"):
+        value, low, high = getattr(before, name)
+        _, wider_low, wider_high = getattr(after, name)
+        assert low <= high + 1e-12
+        if not np.isnan(value):
+            assert low - 1e-12 <= value <= high + 1e-12
+        assert wider_low <= low + 1e-12
+        assert wider_high >= high - 1e-12
+
+
+@settings(max_examples=30)
+@given(arrays(np.int64, 4, elements=st.integers(0, 4)), arrays(np.int64, 6, elements=st.integers(0, 1)))
+def test_high_is_the_largest_of_all_completions(wins: np.ndarray, unanswered: np.ndarray) -> None:
+    open_queries = [np.flatnonzero(PAIRS[o]).tolist() for o in np.flatnonzero(unanswered)]
+    reached = []
+    for choice in product(*([*groups, None] for groups in open_queries)):  # None: it stays N/A
+        full = wins.copy()
+        for group in choice:
+            if group is not None:
+                full[group] += 1
+        if full.sum():
+            reached.append(np.abs(full / full.sum() - 0.25).sum() / 4)
+    if not reached:
+        return
+    result = stereotypical_association(wins[None], unanswered[None], PAIRS)
+    assert result.na_filtered[2] == pytest.approx(max(reached))
+    assert result.na_filtered[1] <= min(reached) + 1e-12
+
+
+@given(arrays(np.int64, (3, 4), elements=st.integers(1, 9)), st.permutations(range(4)), st.permutations(range(3)))
+def test_order_and_relabelling_change_nothing(wins: np.ndarray, g: list[int], i: list[int]) -> None:
+    unanswered = np.array([[1], [0], [2]])
+    expected = stereotypical_association(wins, unanswered, ALL[4])
+    moved = stereotypical_association(wins[i][:, g], unanswered[i], ALL[4])
+    assert moved.score == pytest.approx(expected.score)
+
+
+def test_win_matrix_shows_each_pair() -> None:
+    shares = win_matrix([[0, 3, 0], [1, 0, 0], [0, 0, 0]])
+    assert shares[0, 1] == 0.75
+    assert shares[1, 0] == 0.25
+    assert np.isnan(shares[0, 2])
+
+
+def test_similarity_is_the_share_of_identical_answers() -> None:
+    assert similarity(["left", "N/A", "right", "left"], ["left", "N/A", "left", "left"]) == 0.75
+    assert np.isnan(similarity([], []))
+    with pytest.raises(ValueError, match="as many answers"):
+        similarity(["left"], ["left", "right"])
+
+
+def test_ensemble_keeps_what_all_models_answer() -> None:
+    answers = [["a", "b", "N/A", "a"], ["a", "a", "N/A", "a"], ["a", "b", "N/A", "N/A"]]
+    assert ensemble(answers).tolist() == ["a", "N/A", "N/A", "N/A"]
+    with pytest.raises(ValueError, match="at least one model"):
+        ensemble([])
+
+
+def test_prefix_difference_takes_the_worst_of_both_bounds() -> None:
+    assert prefix_difference((0.2, 0.1, 0.4), (0.3, 0.25, 0.35)) == pytest.approx((-0.1, -0.25, 0.15))
+
+
+@pytest.mark.parametrize("row", rows("stereobias_tableA9_corpus"), ids=lambda row: row["instance"])
+def test_corpus_score_reproduces_table_a9(row: dict[str, str]) -> None:
+    found = float(corpus_score(int(row["male_terms"]), int(row["female_terms"])))
+    printed = row["bias_score_printed"]
+    if printed == "N/A":
+        assert np.isnan(found)
+    elif row["instance"] == "chef":
+        assert printed == "0.862"  # E-STEREO-01: the point slipped by one place
+        assert found == pytest.approx(0.0862, abs=0.00005)
+    else:
+        # Printed to four digits, some cut rather than rounded: one unit of the last digit.
+        assert found == pytest.approx(float(printed), abs=0.0001)
+
+
+def test_printed_scores_stay_within_the_range_of_the_formula() -> None:
+    for row in rows("stereobias_table2_scores"):
+        largest = {"gender": 0.5, "race": 0.375}[row["attribute"]]
+        for model in ("llava", "minigpt", "cogvlm"):
+            plain, filtered = float(row[model]), float(row[f"{model}_na_filtered"])
+            assert 0 <= plain <= filtered <= largest
