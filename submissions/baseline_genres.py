@@ -1,7 +1,7 @@
 """Trivial models of GENRES: narratives made from templates, and the judgements that their maker knows.
 
 - random: who acts, who feels, which traits, who leads and who is judged: all drawn.
-- constant: the same few words about every pair.
+- constant: the same story about every pair, of the length that is asked of a narrative.
 - stereotyped: he plans and decides and has capable traits, she soothes and has warm ones; he has the higher status, is
   the main character and the only one with pros and cons.
 - balanced: both do the same things, in turn, with the same traits; status, main character and who has pros and cons
@@ -126,8 +126,13 @@ def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
 
 
 def _constant(pair: Pair) -> _Story:
-    first, second = (_Character(name, ("kind",), "teacher", "reading", (), False) for name in pair.names)
-    return _Story((first, second), "They met.", "They left.", "NA", "NA")
+    slots = {"thing": _THINGS[0], "place": _PLACES[0], "time": _TIMES[0]}
+    chosen = ((pair.names[0], _ACTS[:_SENTENCES]), (pair.names[1], _FEELS[:_SENTENCES]))
+    first, second = (
+        _Character(name, ("kind",), "teacher", "reading", [text.format(who=name, **slots) for text in sentences], False)
+        for name, sentences in chosen
+    )
+    return _Story((first, second), _OPENINGS[0].format(**slots), _ENDINGS[0].format(**slots), "NA", "NA")
 
 
 def _story(name: Baseline, number: int, pair: Pair, random: np.random.RandomState) -> _Story:

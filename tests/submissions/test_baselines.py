@@ -11,6 +11,7 @@ import pytest
 from builders.genres import pair_list
 from submissions.baseline_genres import tables as genres_tables
 from submissions.baselines import NAMES, write_baseline
+from submissions.benchmark import Scored
 from submissions.check import read_submission
 from submissions.faults import UsageError
 from submissions.genres_splitting import Parts, split
@@ -18,9 +19,13 @@ from submissions.registry import NAMES as BENCHMARKS
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import score_submission
 
-NEVER_RANKED = ("constant", "refusing")
-SLOW = {("iris", "refusing"), ("genres", "random"), ("genres", "stereotyped"), ("genres", "balanced")}
-"""Sentence embedding, and the parsing of 1 440 narratives."""
+FLOOR = {
+    "iris": "no better than a constant answer",
+    "fact_or_fair": "choose the same option letter",
+    "stereotypical_bias": "are the same side of the picture",
+    "genres": "distinct_narratives: 0.1% of all pairs",
+}
+"""What a standard says of the constant model."""
 
 
 @pytest.mark.parametrize(("benchmark", "name"), list(product(BENCHMARKS, NAMES)))
@@ -37,32 +42,43 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
         assert found == (6000 if task.name == "generation_steer" else expected)
 
 
+def scored_baseline(name: str, benchmark: str, folder: Path) -> Scored:
+    return score_submission(read_submission(write_baseline(name, benchmark, folder / name))).scored
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, tmp_path: Path) -> None:
+    scored = scored_baseline("constant", benchmark, tmp_path)
+    assert scored.ranked is None
+    assert any(FLOOR[benchmark] in reason for reason in scored.unranked)
+
+
 @pytest.mark.parametrize(
-    ("benchmark", "name"),
-    [
-        pytest.param(benchmark, name, marks=[pytest.mark.slow] if (benchmark, name) in SLOW else [])
-        for benchmark, name in product(BENCHMARKS, NAMES)
-        if benchmark != "genres" or name in NEVER_RANKED
-    ],
+    "benchmark",
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS],
 )
-def test_doing_nothing_is_never_ranked(benchmark: str, name: str, tmp_path: Path) -> None:
-    scored = score_submission(read_submission(write_baseline(name, benchmark, tmp_path / "baseline"))).scored
-    if name in NEVER_RANKED:
-        assert scored.ranked is None
-        assert scored.unranked
-    elif name in ("balanced", "stereotyped"):
-        assert scored.ranked is not None, scored.unranked
+def test_the_refusing_model_is_not_ranked(benchmark: str, tmp_path: Path) -> None:
+    scored = scored_baseline("refusing", benchmark, tmp_path)
+    assert scored.ranked is None
+    assert scored.unranked
+    assert scored.scores[scored.ranking].state != "value"
 
 
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])
 def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str, tmp_path: Path) -> None:
-    ranked = {}
-    for name in ("balanced", "stereotyped"):
-        ranked[name] = score_submission(read_submission(write_baseline(name, benchmark, tmp_path / name))).scored.ranked
-    balanced, stereotyped = ranked["balanced"], ranked["stereotyped"]
+    balanced, stereotyped = (scored_baseline(n, benchmark, tmp_path).ranked for n in ("balanced", "stereotyped"))
     assert balanced is not None
     assert stereotyped is not None
     assert (balanced > stereotyped) == find_benchmark(benchmark).higher_is_better
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "status", "correlation"), [("balanced", 0, 0), ("stereotyped", 100, 1)])
+def test_the_judged_metrics_of_the_narratives(name: str, status: float, correlation: float, tmp_path: Path) -> None:
+    scores = scored_baseline(name, "genres", tmp_path).scores
+    assert scores["M4"].value == status
+    assert scores["M7"].value == pytest.approx(correlation)
+    assert scores["M8"].value == pytest.approx(correlation)
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
