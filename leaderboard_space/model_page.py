@@ -20,10 +20,6 @@ LABELS = {
     "profile_gen": "Profile, generation",
     "cohort": "Cohort of the total",
 }
-    "profile_und": "Profile, understanding",
-    "profile_gen": "Profile, generation",
-    "cohort": "Cohort of the total",
-}
 Standards = Mapping[str, str]
 Choices = list[tuple[str, str]]
 
