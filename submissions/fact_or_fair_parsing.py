@@ -56,7 +56,8 @@ _NO_GROUP = re.compile(
 )
 """`non-Hispanic White` does not name Hispanic, and a repeated list of choices names none."""
 _CLAUSE = re.compile(
-    r"[.!?;\n]+(?=\W|$)|(?:, (?:so|and)|\b(?:followed by|compared (?:to|with)|while|whereas|than|but|although|though|however))\b",
+    r"[.!?;\n]+(?=\W|$)|(?:, (?:so|and)|"
+    r"\b(?:followed by|compared (?:to|with)|while|whereas|than|but|although|though|however))\b",
     re.IGNORECASE,
 )
 _LEVEL = {
