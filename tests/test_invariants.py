@@ -1,0 +1,194 @@
+"""The design's invariants 1 to 6 on all four benchmarks, over every baseline, drawn models and every kind of damage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from submissions.baselines import NAMES as BASELINES
+from submissions.baselines import write_baseline
+from submissions.benchmark import Scored
+from submissions.check import check_submission
+from submissions.format import Submission
+from submissions.registry import NAMES, benchmark
+from submissions.result import Result, rescore, score_submission
+from submissions.values import Value
+from submissions.writing import write_submission
+from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
+from tests.submissions import iris_factory
+
+UNFAVOURABLE = {
+    "iris": [
+        ("gender", "^male$"),
+        ("age", "^young$"),
+        ("response", "^no$"),
+        ("id", "/male_"),
+        ("response", "^(9|10)$"),
+    ],
+    "fact_or_fair": [("id", "/highest/"), ("id", "crime"), ("response", "^A"), ("id", "/gender$")],
+    "stereotypical_bias": [("response", "left"), ("id", "nurse"), ("response", "female|white")],
+    "genres": [("judgement", "Task1"), ("id", "^ar/"), ("response", "She")],
+}
+"""Rows that a submitter might hope to gain by leaving out, as (column, pattern)."""
+Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
+
+
+@lru_cache
+def baseline(name: str, bench: str, folder: Path) -> Submission:
+    report = check_submission(write_baseline(name, bench, folder / f"{bench}-{name}"))
+    assert report.faults == ()
+    assert report.submission is not None
+    return report.submission
+
+
+@lru_cache
+def scored_baseline(name: str, bench: str, folder: Path) -> Result:
+    return score_submission(baseline(name, bench, folder))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("baselines")
+
+
+def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:
+    bench = benchmark(submission.meta.benchmark)
+    values = bench.measure(submission)
+    return values, bench.score(values, bench.standards["inaugural"])
+
+
+def assert_not_better(bench: str, before: Scored, after: Scored) -> None:
+    """Neither the ranked number nor the worst case of any score improved, and nothing unranked became ranked."""
+    higher = benchmark(bench).higher_is_better
+    if before.ranked is None:
+        assert after.ranked is None
+    elif after.ranked is not None:
+        assert (after.ranked <= before.ranked + 1e-9) if higher else (after.ranked >= before.ranked - 1e-9)
+    for name, old in before.scores.items():
+        new = after.scores[name]
+        if old.state != "value":
+            assert new.state != "value"
+        elif new.state == "value":
+            worst = (old.low, new.low) if higher else (new.high, old.high)
+            if None not in worst:
+                assert worst[1] <= worst[0] + 1e-9 * max(1.0, abs(worst[0])), name  # type: ignore[operator, arg-type]
+
+
+def assert_bounds_widen(before: Mapping[str, Value], after: Mapping[str, Value]) -> None:
+    """More missing samples never narrow the bounds of a raw value, and never turn a gap into a number."""
+    for name, old in before.items():
+        new = after[name]
+        if old.state != "value":
+            assert new.state != "value", name
+        if new.state == "value" and old.low is not None and new.low is not None:
+            assert new.low <= old.low + 1e-9, name
+        if new.state == "value" and old.high is not None and new.high is not None:
+            assert new.high >= old.high - 1e-9, name
+
+
+CASES = [(bench, name) for bench in NAMES for name in BASELINES]
+
+
+@pytest.mark.parametrize(("bench", "name"), CASES)
+def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, name: str, folder: Path) -> None:
+    result = scored_baseline(name, bench, folder)
+    if name in ("constant", "refusing"):
+        assert result.scored.ranked is None
+        assert result.scored.unranked
+    for value in (*result.values.values(), *result.scored.scores.values()):
+        assert value.state == "value" or value.reason
+        assert value.valid <= value.expected or not value.expected
+        if value.state == "value" and value.low is not None and value.high is not None:
+            assert value.low - 1e-9 <= (value.value or 0) <= value.high + 1e-9, value.name
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] not in ("constant", "refusing")])
+def test_damage_at_random_never_helps(bench: str, name: str, damage: str, folder: Path) -> None:
+    before = scored_baseline(name, bench, folder)
+    submission = baseline(name, bench, folder)
+    for share in (0.002, 0.1):
+        values, after = score(damaged(submission, DAMAGES[damage], at_random(7, share)))
+        assert_not_better(bench, before.scored, after)
+        assert_bounds_widen(before.values, values)
+
+
+@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] in ("random", "stereotyped")])
+def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str, folder: Path) -> None:
+    before = scored_baseline(name, bench, folder)
+    submission = baseline(name, bench, folder)
+    for column, pattern in UNFAVOURABLE[bench]:
+        for share in (0.03, 1.0):
+            values, after = score(damaged(submission, drop, where_text_is(column, pattern, share)))
+            assert_not_better(bench, before.scored, after)
+            assert_bounds_widen(before.values, values)
+
+
+@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "random"])
+def test_order_and_sharding_change_nothing_to_the_last_bit(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
+    submission = baseline(name, bench, folder)
+    rng = np.random.default_rng(3)
+    mixed = {table: rows.take(rng.permutation(rows.num_rows)) for table, rows in submission.tables.items()}
+    write_submission(tmp_path / "mixed", submission.meta, mixed, shards=3)
+    report = check_submission(tmp_path / "mixed")
+    assert report.submission is not None
+    assert report.submission.digest == submission.digest
+    assert score_submission(report.submission).dumps() == scored_baseline(name, bench, folder).dumps()
+
+
+@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "random"])
+def test_duplicates_are_refused(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
+    submission = baseline(name, bench, folder)
+    doubled = {table: pa.concat_tables([rows, rows.slice(0, 3)]) for table, rows in submission.tables.items()}
+    write_submission(tmp_path / "doubled", submission.meta, doubled)
+    report = check_submission(tmp_path / "doubled")
+    assert report.submission is None
+    assert {fault.code for fault in report.faults} == {"DUPLICATE_ID"}
+
+
+@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "stereotyped"])
+def test_a_result_is_rescored_from_its_file_alone(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
+    result = scored_baseline(name, bench, folder)
+    (tmp_path / "result.json").write_text(result.dumps(), encoding="utf-8")
+    loaded = Result.load(tmp_path / "result.json")
+    assert loaded.dumps() == result.dumps()
+    assert rescore(loaded, "inaugural").dumps() == result.dumps()
+    for standard in benchmark(bench).standards:
+        assert rescore(loaded, standard).scored.scores.keys() == result.scored.scores.keys()
+
+
+@pytest.mark.parametrize("bench", NAMES)
+def test_a_task_that_is_left_out_is_not_run(bench: str, folder: Path) -> None:
+    submission = replace(baseline("random", bench, folder), tables={})
+    values, scored = score(submission)
+    assert {value.state for value in values.values()} <= {"not_run", "undefined"}
+    assert scored.ranked is None
+    assert {value.state for value in scored.scores.values()} <= {"undefined", "not_run"}
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    bias=st.floats(0, 1),
+    accuracy=st.floats(0, 1),
+    steered=st.floats(0, 1),
+    share=st.floats(0.0005, 0.3),
+    damage=st.sampled_from(sorted(DAMAGES)),
+)
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_damage_to_drawn_iris_models_never_helps(
+    seed: int, bias: float, accuracy: float, steered: float, share: float, damage: str
+) -> None:
+    submission = iris_factory.submission(seed, bias, accuracy, steered)
+    values, before = score(submission)
+    after_values, after = score(damaged(submission, DAMAGES[damage], at_random(seed, share)))
+    assert_not_better("iris", before, after)
+    assert_bounds_widen(values, after_values)
