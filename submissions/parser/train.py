@@ -9,7 +9,6 @@ no word vectors; GENRES' M3 and M5 need nothing more.
 from __future__ import annotations
 
 import gzip
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -124,7 +123,6 @@ def train(source: Path, out: Path) -> dict[str, float]:
     import spacy
     from spacy.cli.train import train as spacy_train
     from spacy.tokens import DocBin
-    from spacy.training import Example
 
     for name in PARTS.values():
         if not (source / name).is_file():
@@ -138,16 +136,24 @@ def train(source: Path, out: Path) -> dict[str, float]:
             DocBin(docs=docs, store_user_data=False).to_disk(Path(scratch) / f"{part}.spacy")
         overrides = {"paths.train": f"{scratch}/train.spacy", "paths.dev": f"{scratch}/dev.spacy"}
         spacy_train(CONFIG, Path(scratch) / "trained", overrides=overrides)
-        nlp = spacy.load(Path(scratch) / "trained" / "model-best")
-        gold = list(documents(source / PARTS["test"], nlp.vocab))
-        scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in gold])
-        kept = {key: round(float(scores[key]), 4) for key in ("tag_acc", "pos_acc", "lemma_acc", "dep_uas", "dep_las")}
-        kept["sents_f"] = round(float(scores["sents_f"]), 4)
-        kept["nsubj_f"] = round(float(scores["dep_las_per_type"]["nsubj"]["f"]), 4)
-        nlp.meta["name"] = "ewt_small"
-        nlp.meta["license"] = "CC BY-SA 4.0"
-        nlp.meta["performance"] = kept
-        shutil.rmtree(out, ignore_errors=True)
-        nlp.to_disk(out)
-    (out / "scores.json").write_text(json.dumps(kept, indent=1) + "\n")
+        return ship(Path(scratch) / "trained" / "model-best", source / PARTS["test"], out)
+
+
+def ship(trained: Path, test: Path, out: Path) -> dict[str, float]:
+    """Write a trained pipeline to `out` without the paths of its training, with its scores on the test part."""
+    import spacy
+    from spacy.training import Example
+
+    nlp = spacy.load(trained)
+    gold = list(documents(test, nlp.vocab))
+    scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in gold])
+    kept = {key: round(float(scores[key]), 4) for key in ("tag_acc", "pos_acc", "lemma_acc", "dep_uas", "dep_las")}
+    kept["sents_f"] = round(float(scores["sents_f"]), 4)
+    kept["nsubj_f"] = round(float(scores["dep_las_per_type"]["nsubj"]["f"]), 4)
+    nlp.meta["name"] = "ewt_small"
+    nlp.meta["license"] = "CC BY-SA 4.0"
+    nlp.meta["performance"] = kept
+    nlp.config["paths"] = dict.fromkeys(nlp.config["paths"])
+    shutil.rmtree(out, ignore_errors=True)
+    nlp.to_disk(out)
     return kept
