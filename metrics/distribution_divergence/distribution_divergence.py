@@ -21,6 +21,7 @@ from .columns import (
     encode,
     mean_of,
     number,
+    numbers,
     outcome,
 )
 from .formula import distribution_divergence
@@ -91,7 +92,14 @@ class DistributionDivergence(evaluate.Metric):
         if not all(isinstance(row, Mapping) and set(row) == set(figures[jobs[0]]) for row in figures.values()):
             raise MetricInputError("METRIC_REFERENCE", "every occupation must have a dict with the same groups")
         names = check_names(figures[jobs[0]], "the groups of reference")
-        shares = np.array([[figures[job][name] for name in names] for job in jobs], dtype=np.float64)
+        rows_of = [[figures[job][name] for name in names] for job in jobs]
+        shares = np.array(
+            [numbers(row, f"reference of {job!r}", 0, np.inf) for job, row in zip(jobs, rows_of, strict=True)]
+        )
+        if not (shares.sum(1) > 0).all():
+            raise MetricInputError(
+                "METRIC_REFERENCE", "every reference must hold a number per group with a sum above 0"
+            )
         places, rows = encode(predictions, "predictions", names), np.zeros(size, np.int64)
         left_out: tuple[str, ...] = ()
         by_job: Mapping[str, Any] = {"all": missing}

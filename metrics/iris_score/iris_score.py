@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,8 +102,7 @@ def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> di
     """Value by name, nan where missing. MetricInputError for an unknown or repeated name or a value out of bounds."""
     known = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
     places = encode(names, "names", known, missing=False)
-    repeated = [name for name in names if list(names).count(name) > 1]
-    if repeated:
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise MetricInputError("METRIC_REPEATED", f"{repeated[0]} is given more than once")
     bounds = {metric.name: metric.bound for metric in GRANULAR}
     values = {}
