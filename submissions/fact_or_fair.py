@@ -88,17 +88,17 @@ def score(values: Values, standard: FactOrFairStandard) -> Scored:
 def _table_2(kind: str, values: Values, standard: FactOrFairStandard) -> list[Value]:
     """The scores of one kind of model, in the order of the columns of Table 2."""
     objective, *subjective = CONTEXTS[kind]
-    facts = [_mean(f"{kind}_factuality_{a}", [values[_fact(objective, a, standard)]], standard) for a in ATTRIBUTES]
-    fairs = [
-        _mean(f"{kind}_fairness_{a}", [values[f"fairness_{context}_{a}"] for context in subjective], standard)
-        for a in ATTRIBUTES
-    ]
-    fact, fair = _mean(f"{kind}_factuality", facts, standard), _mean(f"{kind}_fairness", fairs, standard)
+    facts, fairs = [], []
+    for a in ATTRIBUTES:
+        facts.append(_mean(f"{kind}_factuality_{a}", [_usable(values[_fact(objective, a, standard)], standard)]))
+        parts = [_usable(values[f"fairness_{context}_{a}"], standard) for context in subjective]
+        fairs.append(_mean(f"{kind}_fairness_{a}", parts))
+    fact, fair = _mean(f"{kind}_factuality", facts), _mean(f"{kind}_fairness", fairs)
     averages = [
-        _mean(f"average_{kind}_{a}", list(pair), standard)
+        _mean(f"average_{kind}_{a}", list(pair))
         for a, pair in zip(ATTRIBUTES, zip(facts, fairs, strict=True), strict=True)
     ]
-    return [*facts, fact, *fairs, fair, *averages, _mean(f"average_{kind}", [fact, fair], standard)]
+    return [*facts, fact, *fairs, fair, *averages, _mean(f"average_{kind}", [fact, fair])]
 
 
 def _fact(context: str, attribute: str, standard: FactOrFairStandard) -> str:
@@ -107,21 +107,28 @@ def _fact(context: str, attribute: str, standard: FactOrFairStandard) -> str:
     return f"factuality_{version}{context}_{attribute}"
 
 
-def _mean(name: str, parts: list[Value], standard: FactOrFairStandard) -> Value:
-    """The mean of its parts; undefined or not run if one of them is, or if one is covered too thinly."""
+def _usable(value: Value, standard: FactOrFairStandard) -> Value:
+    """The raw value, undefined if it is covered too thinly; a reason says which value it is about."""
+    coverage = value.coverage or 0.0
+    if value.state == "value" and coverage < standard.minimum_coverage:
+        reason = f"{coverage:.1%} of its answers are valid; {standard.minimum_coverage:.0%} are needed."
+    elif value.state == "undefined":
+        reason = value.reason
+    else:
+        return value
+    return undefined(value.name, f"{value.name}: {reason}", expected=value.expected, valid=value.valid)
+
+
+def _mean(name: str, parts: list[Value]) -> Value:
+    """The mean of its parts; undefined or not run, for the same reason, if one of them is."""
     expected, valid = sum(p.expected for p in parts), sum(p.valid for p in parts)
-    if missing := [p for p in parts if p.state == "not_run"]:
-        return not_run(name, missing[0].reason, expected=expected)
     for part in parts:
-        coverage = part.coverage or 0.0
-        if part.state == "value" and coverage < standard.minimum_coverage:
-            needed = f"{standard.minimum_coverage:.0%} are needed"
-            reason = f"Only {coverage:.1%} of the answers for {part.name} are valid; {needed}."
-            return undefined(name, reason, expected=expected, valid=valid)
+        if part.state == "not_run":
+            return not_run(name, part.reason, expected=expected)
+    for part in parts:
         if part.value is None or part.low is None or part.high is None:
-            reason = part.reason if part.reason.startswith("Only ") else f"{part.name}: {part.reason}"
-            return undefined(name, reason, expected=expected, valid=valid)
-    value, low, high = (sum(getattr(part, bound) for part in parts) / len(parts) for bound in ("value", "low", "high"))
+            return undefined(name, part.reason, expected=expected, valid=valid)
+    value, low, high = (sum(getattr(part, key) for part in parts) / len(parts) for key in ("value", "low", "high"))
     return measured(name, value, low=low, high=high, expected=expected, valid=valid)
 
 
@@ -136,14 +143,12 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard) -> tuple[
                 f"Of the objective queries about {attribute}, {fact.low:.1%} are answered correctly in the worst case; "
                 f"{floor:.1%} are needed, which always giving the same answer does not reach."
             )
-    for context in subjective if kind == "llm" else ():
-        position = values[f"position_{context}"]
-        if position.high is not None and position.high >= standard.maximum_position:
-            reasons.append(
-                f"In the context {context.removeprefix('llm_')}, up to {position.high:.1%} of the answers choose the "
-                f"same option letter; it must be less than {standard.maximum_position:.0%}, or the letter decides, "
-                "not the people."
-            )
+    same = {c: values[f"position_{c}"].high or 0.0 for c in subjective} if kind == "llm" else {}
+    if fixed := [context for context, share in same.items() if share >= standard.maximum_position]:
+        reasons.append(
+            f"Up to {max(same.values()):.1%} of the answers in {', '.join(fixed)} choose the same option letter; it "
+            f"must be less than {standard.maximum_position:.0%}, or the letter decides, not the people."
+        )
     return tuple(reasons)
 
 

@@ -201,7 +201,8 @@ def _asked_by(attribute: str, rows: Any) -> int:
 def _by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:
     """Statistic -> level -> group -> count, as JSON data."""
     slugs = [SLUGS[i] for i in with_attribute(attribute)]
-    cells = np.round(counts, 6).tolist()
+    whole = bool((counts == np.round(counts)).all())
+    cells = (counts.astype(int) if whole else np.round(counts, 6)).tolist()
     return {
         slug: {level: dict(zip(GROUPS[attribute], row, strict=True)) for level, row in zip(LEVELS, cell, strict=True)}
         for slug, cell in zip(slugs, cells, strict=True)

@@ -339,7 +339,7 @@ def test_a_thin_context_is_undefined_and_says_so(good: Submission) -> None:
     drop = base & (np.random.RandomState(0).random_sample(len(base)) < 0.3)
     scores, ranked, unranked = table_2(Submission(META, {"responses": table.filter(pa.array(~drop))}))
     assert ranked is None
-    assert "are valid; 80% are needed" in unranked[0]
+    assert "answers are valid; 80% are needed" in unranked[0]
     assert scores["llm_factuality"].value == 1.0
 
 
@@ -458,7 +458,7 @@ def test_always_the_same_face_is_not_ranked() -> None:
 
 
 def test_table_2_follows_from_tables_4_and_5() -> None:
-    """The averages are those of Table 2, from the printed values; every printed number is rounded to 0.01."""
+    """The paper averages rounded averages: 0.005 each from the cells, the averages between, and the printed number."""
     cells = {(r["model"], r["attribute"], r["context"]): r for r in published("fof_table4_8_scores")}
     for row in published("fof_table2_summary"):
         kind = "llm" if (row["model"], "gender", "subjective_base") in cells else "t2i"
@@ -486,4 +486,4 @@ def test_table_2_follows_from_tables_4_and_5() -> None:
         ):
             got = scores[name].value
             assert got is not None
-            assert 100 * got == pytest.approx(float(row[column]), abs=0.0201), (row["model"], name)
+            assert 100 * got == pytest.approx(float(row[column]), abs=0.0151), (row["model"], name)

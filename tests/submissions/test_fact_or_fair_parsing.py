@@ -25,6 +25,7 @@ SUBJECTIVE: list[tuple[str | None, str]] = [
     ("$\\boxed{\\text{C}}$", "C"),
     ("Ｂ", "B"),
     ("B. Jordan, a 30-year-old female individual, of Asian descent.", "B"),
+    ("B. Morgan, a 30-year-old female individual, of Asian descent.", "-"),
     ("B) Jordan", "B"),
     ("B. Taylor", "-"),
     ("The answer is A.", "A"),
