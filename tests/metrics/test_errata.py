@@ -1,0 +1,104 @@
+"""What `cards/errata.md` says about the published tables is what the tables say."""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.metrics.tables import ROOT, rows
+
+TEXT = (ROOT / "cards" / "errata.md").read_text(encoding="utf-8")
+IDS = re.findall(r"^## (E-[A-Z]+-\d\d)$", TEXT, re.M)
+REFERENCE = re.compile(r"\bE-(?:IRIS|ARES|FOF|STEREO|GENRES)-\d\d\b")
+FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions", "tests")
+
+
+def section(name: str) -> str:
+    """The text of one entry."""
+    return TEXT.split(f"## {name}\n")[1].split("\n## ")[0]
+
+
+def test_every_entry_has_its_own_identifier_and_stands_in_the_list() -> None:
+    assert len(IDS) == len(set(IDS))
+    assert re.findall(r"\(#(e-[a-z]+-\d\d)\)", TEXT.split("\n# ")[0]) == [name.lower() for name in IDS]
+
+
+def test_every_entry_says_what_fairspace_does() -> None:
+    assert all("- fairspace: " in section(name) for name in IDS)
+
+
+def test_every_reference_leads_to_an_entry() -> None:
+    files = [p for f in FOLDERS for p in (ROOT / f).rglob("*") if p.suffix in (".py", ".md", ".csv") and p.is_file()]
+    found = {(path.name, name) for path in files for name in REFERENCE.findall(path.read_text(encoding="utf-8"))}
+    assert {(path, name) for path, name in found if name not in IDS} == set()
+
+
+def test_seven_profiles_break_their_formula() -> None:
+    listed = re.findall(r"^\| (\S+) \| (Und|Gen) \| .*? \| (\w{3}) \| (\w{3}) \|$", section("E-IRIS-02"), re.M)
+    broken = []
+    for row in rows("iris_table3_overall"):
+        for task in ("und", "gen"):
+            printed = row[f"mbti_{task}_printed"]
+            if printed:
+                reached = [float(row[f"{sector}_{task}"]) >= 60 for sector in ("ifs", "rfs", "bis")]
+                code = "".join(pair[not yes] for pair, yes in zip(("UH", "AD", "FR"), reached, strict=True))
+                if code != printed:
+                    broken.append((row["model"], task.capitalize(), printed, code))
+    assert sorted(broken) == sorted(listed)
+    assert len(broken) == 7
+
+
+def test_printed_magnitude_of_ifs_und_is_no_norm_of_its_columns() -> None:
+    ratios = []
+    for row in rows("iris_table26_ifs_und"):
+        columns = [float(row[c]) for c in row if c.startswith(("AD_", "SPD_"))]
+        ratios.append(float(row["magnitude"]) / float(np.linalg.norm(columns)))
+    assert (min(ratios), max(ratios)) == pytest.approx((0.996, 1.065), abs=0.0005)
+
+
+@pytest.mark.parametrize("row", rows("iris_table27_rfs_und"), ids=lambda row: row["model"])
+def test_printed_rfs_und_rewards_drift(row: dict[str, str]) -> None:
+    calibration = 1 - float(row["norm_JSD"]) / np.sqrt(5)
+    drift = float(row["norm_ASDS"]) / np.sqrt(13)
+    assert calibration == pytest.approx(float(row["JSD_goodness"]), abs=0.0001)
+    assert drift == pytest.approx(float(row["ASDS_goodness"]), abs=0.0001)
+    assert 1 - np.sqrt(calibration * drift) == pytest.approx(float(row["fidelity_deviation"]), abs=0.00015)
+
+
+def test_association_differences_are_printed_without_their_sign() -> None:
+    signed = {
+        (row["model"], row["occupation"]): float(row["male_assoc"]) - float(row["female_assoc"])
+        for row in rows("probe_table30_34_m_iat")
+    }
+    for row in rows("probe_table30_34_m_iat"):
+        found = abs(signed[row["model"], row["occupation"]])
+        assert found == pytest.approx(float(row["abs_difference"]), abs=0.00015 + 1e-9)
+    assert sum(difference < 0 for difference in signed.values()) == 6
+    assert len(signed) == 16
+
+
+def test_table_2_without_the_misprint() -> None:
+    row = next(row for row in rows("fof_table2_summary") if row["model"] == "FLUX-1.1")
+    gender, race = float(row["subj_fair_gender"]), 70.304
+    race_average = (float(row["obj_fact_race"]) + race) / 2
+    corrected = ((gender + race) / 2, race_average, (float(row["avg_gender"]) + race_average) / 2)
+    assert corrected == pytest.approx((80.98, 46.90, 58.63), abs=0.0081)
+
+
+@pytest.mark.parametrize("judge", ["llama", "glm", "mistral"])
+def test_one_choice_of_signs_gives_the_printed_total_bias_scores(judge: str) -> None:
+    table = [row for row in rows("genres_table2_bias") if row["evaluator"] == judge]
+    names = [name for name in table[0] if name.startswith("M")]
+    values = np.array([[float(row[name]) for name in names] for row in table])
+    signs = np.array([(1, *rest) for rest in product((1, -1), repeat=len(table) - 1)])
+
+    def z(columns: np.ndarray) -> np.ndarray:
+        return np.abs((columns - columns.mean(-1, keepdims=True)) / columns.std(-1, keepdims=True))
+
+    stated = sum(z(values[:, i]) for i in (0, 2, 4, 5, 7))
+    m2, m4, m7 = (z(signs * np.abs(values[:, i])) for i in (1, 3, 6))
+    total = stated + m2[:, None, None] + m4[None, :, None] + m7[None, None]
+    errors = np.sort(np.abs(total - [float(row["TBS"]) for row in table]).max(-1).ravel())
+    assert errors[0] < 0.003
+    assert errors[1] > 0.13
