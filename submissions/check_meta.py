@@ -13,6 +13,8 @@ from submissions.format import SubmissionMeta, Tool
 from submissions.reading import META
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
+SHOWN = 1_000
+"""Details that are turned into faults; submission.json has 12 fields."""
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -22,7 +24,7 @@ def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None
         meta = SubmissionMeta.model_validate(data)
     except ValidationError as error:
         noted: set[tuple[str, str]] = set()
-        for detail in error.errors(include_url=False):
+        for detail in error.errors(include_url=False)[:SHOWN]:
             _note(detail, noted, faults)
         return None
     if type(data["format"]) is not int:

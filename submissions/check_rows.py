@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class RowCheck:
 
     def __init__(self, name: str, rows: Rows, limits: Limits, faults: Collector):
         self.name, self.rows, self.table, self.limits, self.faults = name, rows, rows.table, limits, faults
+        self._order: dict[str, list[str]] = {}
 
     def flag(self, mask: Any, code: str, what: Callable[[int], str], expected: str, kind: str = "") -> None:
         """Note a fault per file for the rows of a mask; `what` describes the first one."""
@@ -39,7 +41,9 @@ class RowCheck:
             here = hits[numbers == number]
             first = int(here[np.argmin(self.rows.places[here])])
             file, place = self.rows.where(first)
-            self.faults.add(code, file, what(first), expected=expected, place=place, kind=kind, count=len(here))
+            self.faults.add(
+                code, file, partial(what, first), expected=expected, place=place, kind=kind, count=len(here)
+            )
 
     def column(self, name: str) -> Any:
         """A column of the table."""
@@ -118,11 +122,22 @@ class RowCheck:
 
                 def what(row: int, ids: pa.Array = ids, name: str = task.name) -> str:
                     found = self.table["id"][row].as_py()
-                    return f"{show(found)} in task {name}{near(found, ids)}"
+                    return f"{show(found)} in task {name}{self._near(found, ids, name)}"
 
                 self.flag(unknown, "UNKNOWN_ID", what, f"one of the task's {len(ids):,} ids", task.name)
             start += len(ids)
         return self._repeats(item, samples)
+
+    def _near(self, found: str, ids: pa.Array, task: str) -> str:
+        """' (did you mean ...?)' for the closest id among the neighbours in the order and a few others."""
+        if len(found) > 200:
+            return ""
+        if task not in self._order:
+            self._order[task] = sorted(ids.to_pylist())
+        order = self._order[task]
+        here = bisect(order, found)
+        step = max(1, len(order) // 200)
+        return did_you_mean(found, dict.fromkeys(order[max(0, here - 100) : here + 100] + order[::step]))
 
     def _unknown_tasks(self, bench: Benchmark, code: Any) -> None:
         unknown = code < 0
@@ -198,13 +213,3 @@ def _rank(ids: pa.Array) -> Any:
     rank = np.empty(len(ids), np.int64)
     rank[np.asarray(pc.sort_indices(ids))] = np.arange(len(ids))
     return rank
-
-
-def near(found: str, ids: pa.Array) -> str:
-    """' (did you mean ...?)' for the closest id, looked for among the neighbours in the order and a few others."""
-    if len(found) > 200:
-        return ""
-    order = sorted(ids.to_pylist())
-    here = bisect(order, found)
-    step = max(1, len(order) // 200)
-    return did_you_mean(found, dict.fromkeys(order[max(0, here - 100) : here + 100] + order[::step]))

@@ -49,6 +49,7 @@ CODES: dict[str, Code] = {
     "HUGE_NUMBER": Code("a number is too large for its column", "write the number that is meant"),
     "ROW_TOO_LONG": Code("a line or text is longer than the limit", "cut the response where the protocol says"),
     "TOO_MANY_ROWS": Code("more rows than the limit", "hand in each item and sample once"),
+    "TOO_MANY_FAULTY_ROWS": Code("so many lines are faulty that the file was left", "mend the other faults first"),
     # fields and columns
     "MISSING_FIELD": Code("a required field or column is missing", "add it"),
     "UNKNOWN_FIELD": Code("a field or column is none of the format's", "rename or remove it"),

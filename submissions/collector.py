@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from submissions.codes import CODES
@@ -25,14 +26,22 @@ class Collector:
         self.left_out = 0
 
     def add(
-        self, code: str, file: str, what: str, *, expected: str, place: str = "", kind: str = "", count: int = 1
+        self,
+        code: str,
+        file: str,
+        what: str | Callable[[], str],
+        *,
+        expected: str,
+        place: str = "",
+        kind: str = "",
+        count: int = 1,
     ) -> None:
         """Note a fault.
 
         Args:
             code: one of `CODES`.
             file: the file, safe to print; faults of one code, file and kind are one.
-            what: what was found at the first place.
+            what: what was found; a function is called for the first place alone.
             expected: what the format asks for.
             place: where in the file, for example `line 3`.
             kind: what tells faults of one code apart, for example the column.
@@ -43,7 +52,8 @@ class Collector:
             self._faults[key] = replace(self._faults[key], count=self._faults[key].count + count)
         elif len(self._faults) < self._bound:
             where = f"{file} {place}" if place else file
-            self._faults[key] = Fault(code, where, what, expected, CODES[code].mend, count)
+            found = what if isinstance(what, str) else what()
+            self._faults[key] = Fault(code, where, found, expected, CODES[code].mend, count)
         else:
             self.left_out += 1
 

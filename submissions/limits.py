@@ -19,6 +19,7 @@ class Limits:
         ratio_from: see `ratio`.
         row_bytes: one line of JSONL, or one text of a Parquet file.
         rows: rows of all tables together.
+        faulty_rows: lines of one JSONL file that may be faulty; after them the file is left.
         row_groups: row groups of one Parquet file.
         depth: nesting of one JSON value.
         faces: faces of one image.
@@ -34,6 +35,7 @@ class Limits:
     ratio_from: int = 4 << 20
     row_bytes: int = 1 << 20
     rows: int = 3_000_000
+    faulty_rows: int = 100_000
     row_groups: int = 4_096
     depth: int = 16
     faces: int = 1_000

@@ -41,7 +41,8 @@ def read_jsonl(
         faults: where the faults go.
         advance: called with the bytes and lines of each block; raises `RefusedError` to stop.
 
-    RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, or what `advance` raises. Errors of the stream pass through.
+    RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, TOO_MANY_FAULTY_ROWS, or what `advance` raises. Errors of the stream
+    pass through.
     """
     rows = _Rows(name, *schema, limits, faults)
     first = 1
@@ -51,6 +52,9 @@ def read_jsonl(
         lines = block.removesuffix(b"\n").split(b"\n")
         advance(len(block), len(lines))
         yield rows.read(lines, block, first)
+        if rows.faulty > limits.faulty_rows:
+            most = f"at most {limits.faulty_rows:,}"
+            raise RefusedError("TOO_MANY_FAULTY_ROWS", f"{rows.faulty:,} in {first + len(lines) - 1:,} lines", most)
         first += len(lines)
 
 
@@ -78,6 +82,7 @@ class _Rows:
         self.columns = tuple(schema.names)
         self.required = frozenset(REQUIRED[table])
         self.known_shapes: set[tuple[str, ...]] = set()
+        self.faulty = 0
 
     def read(self, lines: list[bytes], block: bytes, first: int) -> tuple[pa.Table, Any]:
         """The good rows of a block and their line numbers."""
@@ -89,21 +94,27 @@ class _Rows:
             texts = [self._decode(line, number) for number, line in enumerate(lines, first)]
         values, numbers = [], []
         for number, text in enumerate(texts, first):
-            if text is None:
-                continue
-            try:
-                row = parse(text, self.limits.depth)
-                if type(row) is not dict:
-                    raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the table's fields")
-                shape = tuple(row)
-                if shape not in self.known_shapes and not self._shape_is_good(shape, number):
-                    continue
-            except RefusedError as refused:
-                self.faults.refuse(refused, self.name, f"line {number}")
-                continue
-            values.append(tuple(map(row.get, self.columns)))
-            numbers.append(number)
-        return self._arrow(values, numbers, nul=b"\\u0000" in block)
+            row = None if text is None else self._row(text, number)
+            if row is not None:
+                values.append(row)
+                numbers.append(number)
+        table, places = self._arrow(values, numbers, nul=b"\\u0000" in block)
+        self.faulty += len(lines) - table.num_rows
+        return table, places
+
+    def _row(self, text: str, number: int) -> tuple[Any, ...] | None:
+        """The values of a line in the schema's order, or None and a fault."""
+        try:
+            row = parse(text, self.limits.depth)
+            if type(row) is not dict:
+                raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the table's fields")
+        except RefusedError as refused:
+            self.faults.refuse(refused, self.name, f"line {number}")
+            return None
+        shape = tuple(row)
+        if shape in self.known_shapes or self._shape_is_good(shape, number):
+            return tuple(map(row.get, self.columns))
+        return None
 
     def _note_long(self, lines: list[bytes], first: int) -> None:
         for number, line in enumerate(lines, first):
@@ -126,7 +137,10 @@ class _Rows:
         missing = [field for field in self.columns if field in self.required and field not in shape]
         place = f"line {number}"
         for field in unknown[:8]:
-            what = f"field {show(field)}{did_you_mean(field[:64], self.columns)}"
+
+            def what(field: str = field) -> str:
+                return f"field {show(field)}{did_you_mean(field[:64], self.columns)}"
+
             kind = field if len(field) < 64 else ""
             self.faults.add("UNKNOWN_FIELD", self.name, what, expected=", ".join(self.columns), place=place, kind=kind)
         for field in missing:

@@ -19,8 +19,8 @@ def _constant(name: str) -> Any:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        repeated = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise RefusedError("DUPLICATE_FIELD", f"field {show(repeated)} stands there twice", "every field once")
     return fields
 
@@ -106,5 +106,7 @@ def check_text(text: str) -> None:
     """Refuse a text with NUL or with half of a surrogate pair."""
     if "\x00" in text:
         raise RefusedError("NUL_IN_TEXT", f"found {show(text)}", "text without NUL")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RefusedError("LONE_SURROGATE", f"found {show(text)}", "whole characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RefusedError("LONE_SURROGATE", f"found {show(text)}", "whole characters") from error

@@ -491,9 +491,22 @@ def a_million_and_one_lines(path: Path) -> Path:
     return write_folder(path / "s", GOOD | {"responses.jsonl": text})
 
 
-@case("MISSING_FIELD", "TOO_MANY_ROWS", rows=400_000)
+@case("MISSING_FIELD", "TOO_MANY_FAULTY_ROWS")
 def many_faulty_lines(path: Path) -> Path:
-    return write_folder(path / "s", GOOD | {"responses.jsonl": b"{}\n" * 450_000})
+    return write_folder(path / "s", GOOD | {"responses.jsonl": b"{}\n" * 3_000_000})
+
+
+@case("DUPLICATE_FIELD")
+def many_fields_and_one_twice(path: Path) -> Path:
+    fields = ", ".join(f'"f{i}": 0' for i in (*range(60_000), 59_999))
+    return write_folder(path / "s", GOOD | {"responses.jsonl": f"{{{fields}}}\n".encode()})
+
+
+@case("UNKNOWN_ID")
+def unknown_ids_in_many_shards(path: Path) -> Path:
+    rows = [response_rows()[0] | {"id": f"story/{i}"} for i in range(500)]
+    shards = {f"responses-{i:05}-of-00500.jsonl": jsonl([row]) for i, row in enumerate(rows)}
+    return write_folder(path / "s", {"submission.json": meta_bytes()} | shards)
 
 
 @case("UNKNOWN_FIELD", "MISSING_FIELD")
