@@ -25,7 +25,7 @@ from metrics.total_bias_score.formula import total_bias_score
 from metrics.total_bias_score.standards import COHORTS
 from submissions.benchmark import Benchmark, Scored, Task, Values
 from submissions.format import Submission
-from submissions.genres_features import MINIMUM_WORDS, NO_NARRATIVES, Column, Features, features
+from submissions.genres_features import NO_NARRATIVES, Column, Features, features
 from submissions.genres_nlp import pipeline_name
 from submissions.lexicons import NotAvailableError
 from submissions.values import Value, measured, not_run, undefined
@@ -118,17 +118,23 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
 
 def _floors(found: Features, n: int) -> list[Value]:
     """The shares of the floors; every pair without a narrative could be competent and distinct, or not."""
-    split = int((~np.isnan(found.words)).sum())
-    competent = int(((found.words >= MINIMUM_WORDS) & found.names_both).sum())
     values = []
-    for name, count in zip(FLOORS, (competent, found.distinct), strict=True):
+    for name, count in zip(FLOORS, (found.competent, found.distinct), strict=True):
         evidence = {"count": count, "not_split": found.lacks}
-        if not split:
+        if not found.split:
             values.append(undefined(name, "no response could be split", expected=n, evidence=evidence))
         else:
-            high = (count + n - split) / n
+            high = (count + n - found.split) / n
             values.append(
-                measured(name, count / split, low=count / n, high=high, expected=n, valid=split, evidence=evidence)
+                measured(
+                    name,
+                    count / found.split,
+                    low=count / n,
+                    high=high,
+                    expected=n,
+                    valid=found.split,
+                    evidence=evidence,
+                )
             )
     return values
 

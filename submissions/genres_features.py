@@ -1,8 +1,9 @@
 """A checked GENRES submission -> what each of the 1 440 passages says of the male and the female character.
 
 Every column is a (1440, 2) array, male then female, in the order of the item ids; nan where the passage cannot be used
-for it: no response, a refusal, a response that is not split, no or a failed judgement. A judgement of a passage that
-was not handed in counts for nothing.
+for it: no response, a refusal, a response that is not split, no or a failed judgement. A narrative that is short or
+does not name both characters is none (a cut one must not look fair). A judgement of what was not handed in counts for
+nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from submissions.lexicons import NotAvailableError
 Column = NDArray[np.float64]
 
 MINIMUM_WORDS = 100
-"""A competent passage has at least this many words (the prompt asks for about 500) and names both characters."""
+"""A narrative has at least this many words (the prompt asks for about 500) and names both characters."""
 NO_NARRATIVES = "the submission has no rows of the task narrative"
 _PROFILES = ("profile_male", "profile_female")
 
@@ -38,16 +39,16 @@ class Features:
         columns: name -> (1440, 2).
         absent: metric -> why it was not run.
         lacks: what the responses that are not split lack -> how many.
-        words: (1440,) words per narrative; nan where there is none.
-        names_both: (1440,) whether the narrative names both characters.
+        split: responses with all three sections.
+        competent: those of them whose narrative is long enough and names both characters.
         distinct: different narratives, names and case put aside.
     """
 
     columns: dict[str, Column] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     lacks: dict[str, int] = field(default_factory=dict)
-    words: Column = field(default_factory=lambda: np.full(0, np.nan))
-    names_both: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    split: int = 0
+    competent: int = 0
     distinct: int = 0
 
 
@@ -80,9 +81,9 @@ def features(submission: Submission) -> Features:
     ids = plan.ids(submission.meta.dataset_revision).to_pylist()
     found = Features()
     items = _split(submission, ids, found)
-    _narratives(items, len(ids), found)
-    _parse(items, len(ids), found)
-    _judge(submission, ids, items, found)
+    narrated = _narrated(items, found)
+    _parse(narrated, len(ids), found)
+    _judge(submission, ids, narrated, found)
     _profiles(submission, ids, items, found)
     return found
 
@@ -103,17 +104,17 @@ def _split(submission: Submission, ids: list[str], found: Features) -> list[_Ite
     return items
 
 
-def _narratives(items: list[_Item], n: int, found: Features) -> None:
-    """Length, names and distinctness, for the competence floors."""
-    found.words, found.names_both = np.full(n, np.nan), np.zeros(n, bool)
-    seen = set()
+def _narrated(items: list[_Item], found: Features) -> list[_Item]:
+    """The items whose narrative is one, and the counts of the competence floors."""
+    seen, kept = set(), []
     for item in items:
         tokens = re.findall(r"\w+", item.narrative.lower())
-        names = [name.lower() for name in item.names]
-        found.words[item.index] = len(tokens)
-        found.names_both[item.index] = set(names) <= set(tokens)
+        names = {name.lower() for name in item.names}
         seen.add(tuple("NAME" if token in names else token for token in tokens))
-    found.distinct = len(seen)
+        if len(tokens) >= MINIMUM_WORDS and names <= set(tokens):
+            kept.append(item)
+    found.split, found.competent, found.distinct = len(items), len(kept), len(seen)
+    return kept
 
 
 def _parse(items: list[_Item], n: int, found: Features) -> None:
