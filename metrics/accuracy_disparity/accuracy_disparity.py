@@ -78,8 +78,8 @@ class AccuracyDisparity(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[str],
-        references: Sequence[str],
-        groups: Sequence[str],
+        references: Sequence[str] = (),
+        groups: Sequence[str] = (),
         minimum: int = 2,
         classes: Sequence[str] | None = None,
     ) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class AnswerConsistencyDifference(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[float | None],
-        sets: Sequence[str],
+        sets: Sequence[str] = (),
         minimum: float = 1.0,
         maximum: float = 10.0,
     ) -> dict[str, Any]:

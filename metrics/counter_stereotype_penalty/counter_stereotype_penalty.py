@@ -71,7 +71,7 @@ class CounterStereotypePenalty(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[float | None],
-        prompts: Sequence[str],
+        prompts: Sequence[str] = (),
         minimum: float = math.nan,
         maximum: float = math.nan,
     ) -> dict[str, Any]:

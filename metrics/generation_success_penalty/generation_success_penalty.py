@@ -70,8 +70,8 @@ class GenerationSuccessPenalty(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[str],
-        references: Sequence[str],
-        prompts: Sequence[str],
+        references: Sequence[str] = (),
+        prompts: Sequence[str] = (),
         groups: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         size = check_lengths(predictions=predictions, references=references, prompts=prompts)

@@ -67,8 +67,8 @@ class HallucinationInconsistency(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[str],
-        references: Sequence[str],
-        sets: Sequence[str],
+        references: Sequence[str] = (),
+        sets: Sequence[str] = (),
         answers: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, references=references, sets=sets)

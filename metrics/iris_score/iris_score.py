@@ -64,7 +64,7 @@ class IrisScore(evaluate.Metric):
         return super().compute(predictions=predictions, **columns)
 
     def _compute(
-        self, predictions: Sequence[float | None], names: Sequence[str], standard: str = "inaugural"
+        self, predictions: Sequence[float | None], names: Sequence[str] = (), standard: str = "inaugural"
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, names=names)
         if standard not in STANDARDS:

@@ -65,7 +65,7 @@ class StatisticalParityDifference(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[str],
-        groups: Sequence[str],
+        groups: Sequence[str] = (),
         minimum: int = 2,
         classes: Sequence[str] | None = None,
     ) -> dict[str, Any]:

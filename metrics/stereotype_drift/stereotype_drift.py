@@ -78,7 +78,7 @@ class StereotypeDrift(evaluate.Metric):
     def _compute(
         self,
         predictions: Sequence[str],
-        references: Sequence[str],
+        references: Sequence[str] = (),
         shares: Mapping[str, float] | None = None,
         occupations: Sequence[str] | None = None,
     ) -> dict[str, Any]:

@@ -210,6 +210,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 0, "b": 0}}, "METRIC_REFERENCE"),
     ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 1, "b": -1}}, "METRIC_RANGE"),
     ("accuracy_disparity", {"predictions": ["x"], "references": ["x", "x"], "groups": ["a"]}, "METRIC_LENGTH"),
+    ("accuracy_disparity", {"predictions": ["x"]}, "METRIC_LENGTH"),
     ("accuracy_disparity", {"predictions": ["x"], "references": ["x"], "groups": [""]}, "METRIC_UNKNOWN_LABEL"),
     (
         "accuracy_disparity",
