@@ -151,6 +151,7 @@ def ship(trained: Path, test: Path, out: Path) -> dict[str, float]:
     kept["sents_f"] = round(float(scores["sents_f"]), 4)
     kept["nsubj_f"] = round(float(scores["dep_las_per_type"]["nsubj"]["f"]), 4)
     nlp.meta["name"] = "ewt_small"
+    nlp.meta["version"] = "1.0.0"
     nlp.meta["license"] = "CC BY-SA 4.0"
     nlp.meta["performance"] = kept
     nlp.config["paths"] = dict.fromkeys(nlp.config["paths"])
