@@ -10,6 +10,7 @@ from metrics.cognitive_error_rate.formula import (
     cognitive_error_rate,
     increase,
 )
+from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
 UNCERTAIN = {("LLaMA-3.2", "gender"): 9.01, ("Qwen-2.5", "gender"): 9.49}
@@ -46,6 +47,7 @@ def test_baselines_are_what_a_blind_model_reaches() -> None:
             assert BASELINES[attribute][kind] == expected
 
 
+@thorough
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 10), st.integers(0, 30), st.integers(0, 30))
 def test_bounds_enclose_the_value_and_only_widen(match: int, other: int, missing: int, a: int, b: int) -> None:
     value, low, high = cognitive_error_rate(match, match + other, missing)

@@ -14,6 +14,7 @@ from metrics.fact_or_fair.formula import (
     fairness_score,
     kld_score,
 )
+from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
 GROUPS = {"gender": 2, "race": 4}
@@ -120,6 +121,7 @@ tables = st.sampled_from([2, 3, 4]).flatmap(
 )
 
 
+@thorough
 @given(tables, st.data())
 def test_value_lies_in_its_bounds_and_more_missing_only_widens(counts: np.ndarray, data: st.DataObject) -> None:
     missing = data.draw(arrays(np.int64, counts.shape[:2], elements=st.integers(0, 4)))
@@ -137,6 +139,7 @@ def test_value_lies_in_its_bounds_and_more_missing_only_widens(counts: np.ndarra
         assert wider_high >= high - 1e-12
 
 
+@thorough
 @given(tables, st.data())
 def test_order_of_statistics_and_groups_changes_nothing(counts: np.ndarray, data: st.DataObject) -> None:
     missing = data.draw(arrays(np.int64, counts.shape[:2], elements=st.integers(1, 4)))
@@ -193,11 +196,13 @@ def test_bound_is_one_at_chance_and_zero_at_full_factuality(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 4])
+@thorough
 @given(a=st.floats(0, 1))
 def test_a_point_on_the_curve_has_no_distance(k: int, a: float) -> None:
     assert distance(a, float(accuracy_entropy_bound(a, k)), k) == pytest.approx(0, abs=1e-6)
 
 
+@thorough
 @given(s_fact=st.floats(0, 1), s_e=st.floats(0, 1), k=st.sampled_from([2, 4]))
 def test_distance_is_the_global_minimum(s_fact: float, s_e: float, k: int) -> None:
     a = np.linspace(0, 1, 20001)

@@ -20,6 +20,7 @@ from metrics.genres_bias.formula import (
     subject_sentence_difference,
     warmth_ratio_difference,
 )
+from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
 MEANS: dict[str, tuple[Any, int, float]] = {
@@ -83,6 +84,7 @@ passages = st.lists(st.tuples(*[st.integers(0, 8)] * 4), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize("metric", MEANS)
+@thorough
 @given(rows=passages, missing=st.integers(0, 5), kept=st.integers(0, 8))
 def test_value_lies_in_its_bounds_and_more_missing_only_widens(
     metric: str, rows: list[tuple[int, int, int, int]], missing: int, kept: int
@@ -99,6 +101,7 @@ def test_value_lies_in_its_bounds_and_more_missing_only_widens(
 
 
 @pytest.mark.parametrize("metric", MEANS)
+@thorough
 @given(rows=passages)
 def test_swapping_the_genders_turns_the_sign_and_order_changes_nothing(
     metric: str, rows: list[tuple[int, int, int, int]]
@@ -141,6 +144,7 @@ def test_status_by_relation_is_the_mean_over_relational_models() -> None:
     assert (low, high) == pytest.approx((50 / 4 - 25, 50 / 4 + 25))
 
 
+@thorough
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 6))
 def test_bounds_of_decided_passages_are_exact(male: int, female: int, missing: int) -> None:
     # A missing passage goes to either side, or stays undecided.
@@ -154,6 +158,7 @@ def test_bounds_of_decided_passages_are_exact(male: int, female: int, missing: i
         assert (low, high) == pytest.approx((min(reached), max(reached)))
 
 
+@thorough
 @given(st.integers(1, 9), st.integers(1, 9))
 def test_main_character_is_the_pearson_correlation(male: int, female: int) -> None:
     gender = [1, 0] * (male + female)
@@ -164,6 +169,7 @@ def test_main_character_is_the_pearson_correlation(male: int, female: int) -> No
 # --- M7: characters of two genders
 
 
+@thorough
 @given(st.integers(1, 12), st.data())
 def test_stereoscopic_is_the_pearson_correlation(n: int, data: st.DataObject) -> None:
     male, female = data.draw(st.integers(0, n)), data.draw(st.integers(0, n))
@@ -181,6 +187,7 @@ def test_stereoscopic_without_judgements_of_one_gender_is_undefined() -> None:
     assert np.isnan(stereoscopic_correlation(0, 0, 0, 0, 0)).all()
 
 
+@thorough
 @given(st.integers(1, 7), st.data())
 def test_stereoscopic_bounds_are_exact_and_enclose_the_value(n: int, data: st.DataObject) -> None:
     absent = [data.draw(st.integers(0, n)) for _ in range(2)]
@@ -196,6 +203,7 @@ def test_stereoscopic_bounds_are_exact_and_enclose_the_value(n: int, data: st.Da
         assert (low, high) == pytest.approx((np.nanmin(reached), np.nanmax(reached)))
 
 
+@thorough
 @given(st.integers(2, 9), st.data())
 def test_more_missing_judgements_only_widen_m7(n: int, data: st.DataObject) -> None:
     male, female = data.draw(st.integers(1, n - 1)), data.draw(st.integers(1, n - 1))

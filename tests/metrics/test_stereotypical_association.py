@@ -2,7 +2,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import wasserstein_distance
@@ -15,6 +15,7 @@ from metrics.stereotypical_association.formula import (
     stereotypical_association,
     win_matrix,
 )
+from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
 ALL = {2: np.ones((1, 2), bool), 4: np.ones((1, 4), bool)}
@@ -61,6 +62,7 @@ def test_refusing_lowers_the_printed_score_but_not_the_ranked_one() -> None:
     assert refused.score[2] >= plain.score[2]
 
 
+@thorough
 @given(arrays(np.int64, st.tuples(st.integers(1, 4), st.sampled_from([2, 4])), elements=st.integers(0, 9)))
 def test_score_is_total_variation_from_uniform(wins: np.ndarray) -> None:
     wins[:, 0] += wins.sum(1) == 0
@@ -76,6 +78,7 @@ def test_score_is_total_variation_from_uniform(wins: np.ndarray) -> None:
         assert variation == pytest.approx(np.array(moved))
 
 
+@thorough
 @given(
     arrays(np.int64, (2, 4), elements=st.integers(0, 6)),
     arrays(np.int64, (2, 6), elements=st.integers(0, 3)),
@@ -100,7 +103,7 @@ def test_value_lies_in_its_bounds_and_more_missing_only_widens(
         assert wider_high >= high - 1e-12
 
 
-@settings(max_examples=30)
+@thorough
 @given(arrays(np.int64, 4, elements=st.integers(0, 4)), arrays(np.int64, 6, elements=st.integers(0, 1)))
 def test_high_is_the_largest_of_all_completions(wins: np.ndarray, unanswered: np.ndarray) -> None:
     open_queries = [np.flatnonzero(PAIRS[o]).tolist() for o in np.flatnonzero(unanswered)]
@@ -119,6 +122,7 @@ def test_high_is_the_largest_of_all_completions(wins: np.ndarray, unanswered: np
     assert result.na_filtered[1] <= min(reached) + 1e-12
 
 
+@thorough
 @given(arrays(np.int64, (3, 4), elements=st.integers(1, 9)), st.permutations(range(4)), st.permutations(range(3)))
 def test_order_and_relabelling_change_nothing(wins: np.ndarray, g: list[int], i: list[int]) -> None:
     unanswered = np.array([[1], [0], [2]])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from metrics.total_bias_score.formula import total_bias_score, z_scores
 from metrics.total_bias_score.standards import COHORTS, MODELS
+from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
 TABLE = rows("genres_table2_bias")
@@ -146,6 +147,7 @@ def test_a_cohort_without_spread_is_refused() -> None:
 intervals = st.lists(st.lists(st.floats(-50, 50), min_size=3, max_size=3).map(sorted), min_size=8, max_size=8)
 
 
+@thorough
 @given(intervals, st.floats(0, 10))
 def test_value_lies_in_its_bounds_and_wider_values_widen_it(sorted_triples: list[list[float]], by: float) -> None:
     low, value, high = np.array(sorted_triples).T
