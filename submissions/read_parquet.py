@@ -14,6 +14,7 @@ from submissions.collector import Collector, RefusedError, show
 from submissions.faults import did_you_mean
 from submissions.format import REQUIRED
 from submissions.limits import Limits
+from submissions.parquet_pages import check_pages
 
 ERRORS = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """What reading a damaged Parquet file can raise."""
@@ -35,6 +36,7 @@ def read_parquet(
     table, wanted = schema
     file = _open(stream, [], None)
     _check_size(file.metadata, limits)
+    check_pages(stream, file.metadata, limits.member_bytes)
     found = file.schema_arrow
     if not _check_schema(found, name, table, wanted, faults):
         return
@@ -43,6 +45,8 @@ def read_parquet(
     file = _open(stream, texts, file.metadata)
     first = 1
     for group in range(file.metadata.num_row_groups):
+        if not file.metadata.row_group(group).num_rows:
+            continue
         try:
             rows = file.read_row_group(group, columns=present, use_threads=False)
         except ERRORS as error:

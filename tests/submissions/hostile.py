@@ -596,6 +596,27 @@ def parquet_dictionary_bomb(path: Path) -> Path:
     return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": parquet_bytes(table)})
 
 
+def _varint(number: int, length: int = 0) -> bytes:
+    """A zigzag varint, padded to a length."""
+    value, parts = number << 1, list[int]()
+    while value or len(parts) < length or not parts:
+        parts.append(value & 127)
+        value >>= 7
+    return bytes(part | 128 for part in parts[:-1]) + bytes(parts[-1:])
+
+
+@case("TOO_LARGE", says="pages that grow too much", member_bytes=1 << 20)
+def parquet_footer_that_lies(path: Path) -> Path:
+    data = parquet_bytes(responses(response=pa.array(["A" * (1 << 20), "B" * (1 << 20)])))
+    group = pq.ParquetFile(BytesIO(data)).metadata.row_group(0)
+    for size in (group.total_byte_size, group.column(3).total_uncompressed_size):
+        true = _varint(size)
+        assert true in data
+        data = data.replace(true, _varint(100, len(true)))
+    assert pq.ParquetFile(BytesIO(data)).metadata.row_group(0).total_byte_size == 100
+    return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": data})
+
+
 @case("DUPLICATE_FIELD")
 def parquet_repeated_column(path: Path) -> Path:
     table = responses()
