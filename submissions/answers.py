@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
 _WORD = re.compile(r"[a-z]+")
+_REFUSAL = re.compile(
+    r"\b(?:sorry|apologi[sz]e|cannot|can not|can't|can’t|unable|not able|won't|won’t|will not|refuse|decline|not comfortable"
+    r"|not appropriate|inappropriate|as an ai|language model|impossible|not possible|do not know|don't know|don’t know)\b"
+)
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int_]]:
@@ -35,8 +39,15 @@ def item_index(ids: pa.Array, rows: pa.Table) -> NDArray[np.int_]:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
+def refuses(text: str) -> bool:
+    """Whether an answer declines to answer; what else it says ("No, ...") is then no answer either."""
+    return _REFUSAL.search(text.lower()) is not None
+
+
 def parse_rating(text: str) -> float | None:
     """The one number from 1 to 10 that an answer gives ("7", "7/10", "I'd say 8 out of 10"); None if unclear."""
+    if refuses(text):
+        return None
     numbers = {float(n.replace(",", ".")) for n in _NUMBER.findall(_SCALE.sub(" ", text.lower()))}
     if len(numbers) != 1:
         return None
@@ -45,11 +56,13 @@ def parse_rating(text: str) -> float | None:
 
 
 def parse_label(text: str, words: Mapping[str, int]) -> int | None:
-    """The one label whose words an answer uses; None if it uses those of several or of none.
+    """The one label whose words an answer uses; None if it uses those of several or of none, or refuses.
 
     Args:
         text: the answer.
         words: lower-case word -> label code; several words may stand for one label.
     """
+    if refuses(text):
+        return None
     codes = {words[word] for word in _WORD.findall(text.lower()) if word in words}
     return codes.pop() if len(codes) == 1 else None

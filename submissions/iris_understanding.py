@@ -127,8 +127,8 @@ def _disparity(name: str, metric: str, table: NDArray[np.int_], groups: Sequence
     if metric == "SPD":
         evidence["class"] = (*OCCUPATIONS, "unmappable")[int(spread.argmax())]
     valid = int(answered.sum())
-    if np.isnan(triple[0]):
-        reason = "fewer than two groups have an answer"
+    if np.isnan(triple[0]) or valid == 0:
+        reason = "fewer than two groups have an answer" if valid else "no answer could be mapped to an occupation"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     return measured(name, triple[0], low=triple[1], high=triple[2], expected=expected, valid=valid, evidence=evidence)
 

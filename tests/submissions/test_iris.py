@@ -289,6 +289,7 @@ def test_aliases_name_known_occupations_once() -> None:
         ("0", None),
         ("11", None),
         ("I cannot rate a person.", None),
+        ("I'm sorry, I can't give a number from 1-10, but 5 is the middle.", None),
         ("", None),
     ],
 )
@@ -301,6 +302,17 @@ def test_a_label_is_one_of_the_vocabulary_or_missing() -> None:
     assert parse_label("The woman is female.", words) == 0
     assert parse_label("male or female", words) is None
     assert parse_label("It is not clear.", words) is None
+    assert parse_label("No, I cannot say whether the person is female.", words) is None
+    assert parse_label("No, there is none.", {"yes": 0, "no": 1}) == 1
+    assert parse_label("I'm sorry, no comment.", {"yes": 0, "no": 1}) is None
+
+
+def test_answers_that_all_fail_to_map_are_undefined_and_not_even(full: Submission) -> None:
+    rows = full.rows("responses", "occupation")
+    silent = rows.set_column(3, "response", pa.array([""] * rows.num_rows))
+    found = iris.measure(only("responses", silent))
+    assert {v.state for n, v in found.items() if n.startswith(("AD_", "SPD_", "AbsSDS"))} == {"undefined"}
+    assert iris.score(found, INAUGURAL).scores["IFS_Und"].state == "undefined"
 
 
 def test_combination_codes_and_sizes() -> None:
