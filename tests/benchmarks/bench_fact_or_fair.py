@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from builders import fact_or_fair as plan
+from builders.fact_or_fair_prompts import profile
 from submissions.fact_or_fair_measure import measure
 from submissions.format import RESPONSES, Submission
 from tests.benchmarks.timing import fastest, line, peak_gib
@@ -23,7 +24,7 @@ def answers(style: str) -> Submission:
         texts = [plan.LETTERS[o] for o in option.tolist()]
     else:
         people = plan.items("llm_subjective")["profiles"].to_pylist()
-        texts = [f"{plan.LETTERS[o]}. {plan.profile(**four[o])}" for o, four in zip(option, people, strict=True)]
+        texts = [f"{plan.LETTERS[o]}. {profile(**four[o])}" for o, four in zip(option, people, strict=True)]
     columns = [["llm_subjective"] * n, plan.ids("llm_subjective"), [0] * n, texts, [None] * n]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, RESPONSES, strict=True)]
     table = pa.concat_tables([objective(truthful), pa.table(arrays, schema=RESPONSES)])
