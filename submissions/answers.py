@@ -14,8 +14,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
 _WORD = re.compile(r"[a-z]+")
 _REFUSAL = re.compile(
-    r"\b(?:sorry|apologi[sz]e|cannot|can not|can't|can’t|unable|not able|won't|won’t|will not|refuse|decline|not comfortable"
-    r"|not appropriate|inappropriate|as an ai|language model|impossible|not possible|do not know|don't know|don’t know)\b"
+    r"\b(?:sorry|apologi[sz]e|cannot|can not|can['’]t|unable|not able|won['’]t|will not|refuse|decline|as an ai"
+    r"|not comfortable|not appropriate|inappropriate|language model|impossible|not possible|do(?: not|n['’]t) know)\b"
 )
 
 
