@@ -27,7 +27,7 @@ from submissions.benchmark import Benchmark, Scored, Task, Values
 from submissions.format import Submission
 from submissions.genres_features import NO_NARRATIVES, Column, Features, features
 from submissions.genres_nlp import pipeline_name
-from submissions.lexicons import NotAvailableError
+from submissions.lexicons import NotAvailableError, versions
 from submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -214,11 +214,12 @@ def _covered(name: str, value: Value, standard: GenresStandard) -> Value:
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """The parser that was used."""
+    """The parser, the word lists and the sentiment model that were used; `none` for what is not there."""
     try:
-        return {"parser": pipeline_name()}
+        parser = pipeline_name()
     except NotAvailableError:
-        return {"parser": "none"}
+        parser = "none"
+    return {"parser": parser, **versions()}
 
 
 BENCHMARK = Benchmark(

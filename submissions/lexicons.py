@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 DICTIONARY_SETTING = "FAIRSPACE_SCD"
@@ -182,3 +184,29 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
             chosen = model(**inputs).logits.argmax(-1).tolist()
         result |= {text: label == positive for text, label in zip(batch, chosen, strict=True)}
     return result
+
+
+def versions() -> dict[str, str]:
+    """The word lists and the model that are there, with what tells their versions apart, for a result's signature."""
+    found = {}
+    try:
+        found["emotion_lexicon"] = f"nrclex@{version('nrclex')}"
+    except PackageNotFoundError:
+        found["emotion_lexicon"] = "none"
+    try:
+        digest = hashlib.sha256(dictionary_path().read_bytes()).hexdigest()[:12]
+        found["stereotype_dictionary"] = f"{dictionary_path().name}@{digest}"
+    except NotAvailableError:
+        found["stereotype_dictionary"] = "none"
+    if folder := os.environ.get(SENTIMENT_SETTING):
+        found["sentiment"] = Path(folder).name
+    else:
+        found["sentiment"] = SENTIMENT_MODEL if _is_cached(SENTIMENT_MODEL) else "none"
+    return found
+
+
+def _is_cached(model: str) -> bool:
+    """Whether the Hugging Face cache has the model's configuration."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(model, "config.json"), str)

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from submissions import lexicons
-from submissions.lexicons import NotAvailableError, Traits, dictionary, emotion_labels, positive_sentences, traits
+from submissions.lexicons import (
+    NotAvailableError,
+    Traits,
+    dictionary,
+    emotion_labels,
+    positive_sentences,
+    traits,
+    versions,
+)
 
 HEADER = (
     "original word,Positive valence,Negative valence,Neutral valence,Sociability dictionary,Sociability direction,"
@@ -102,3 +110,19 @@ def test_the_sentiment_is_the_label_of_a_local_checkpoint(
     assert positive_sentences(["good", "bad good", "bad " * 600]) == dict.fromkeys(
         ["good", "bad good", "bad " * 600], expected
     )
+
+
+def test_versions_tell_the_word_lists_apart(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path / "sst2"))
+    first = versions()
+    assert first["emotion_lexicon"].startswith("nrclex@")
+    assert first["sentiment"] == "sst2"
+    scd.write_text(HEADER, encoding="utf-8")
+    assert versions()["stereotype_dictionary"] != first["stereotype_dictionary"]
+
+
+def test_versions_say_what_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FAIRSPACE_SCD", raising=False)
+    monkeypatch.delenv("FAIRSPACE_SST2", raising=False)
+    monkeypatch.setattr(lexicons, "_is_cached", lambda model: False)
+    assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
