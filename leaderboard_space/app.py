@@ -57,7 +57,7 @@ def build(store: Store) -> gr.Blocks:
                 upload = upload_page.build_upload_page()
             with gr.Tab("About and errata", id="about"):
                 gr.Markdown(ABOUT)
-                gr.Markdown(ERRATA.read_text(encoding="utf-8"))
+                gr.Markdown(ERRATA.read_text(encoding="utf-8"), header_links=True, elem_classes="errata")
         _connect(app, store, tabs, pages, model, upload)
     return app
 

@@ -82,7 +82,7 @@ def render(view: View, store: Store, standard: str) -> list[Any]:
     """What stands on the page under a standard: about the standard, tables, plots, notes."""
     stored = store.read(view.benchmark)
     rows = board(view.benchmark, standard, stored.results)
-    numbers, notes = footnotes(rows)
+    numbers, notes = footnotes(view, rows)
     tables = [
         board_table(list(filter(part.keep, rows)), part.total, part.columns, view.labels, view.cohort, numbers)
         for part in view.slices.values()
@@ -95,16 +95,20 @@ def render(view: View, store: Store, standard: str) -> list[Any]:
     return [_about(view, standard), *tables, *figures, notes]
 
 
-def footnotes(rows: Sequence[Row]) -> tuple[dict[tuple[str, str], int], str]:
-    """(entry, score) -> number, and the notes as Markdown. Notes with the same text share a number."""
+def footnotes(view: View, rows: Sequence[Row]) -> tuple[dict[tuple[str, str], int], str]:
+    """(entry, score) -> number of the notes whose scores a table shows, and these notes as Markdown.
+
+    Notes with the same text share a number. Notes on other values stand on the model's page.
+    """
+    columns = {c.score for part in view.slices.values() for c in (part.total, *part.columns)} | set(view.labels)
     texts: dict[tuple[str, str], int] = {}
     numbers = {
         (row.entry, note.score): texts.setdefault((note.erratum, note.text), len(texts) + 1)
         for row in rows
         for note in row.footnotes
+        if note.score in columns
     }
-    lines = [f"[{number}] **{erratum}** {text}" for (erratum, text), number in texts.items()]
-    return numbers, "\n\n".join(lines)
+    return numbers, "\n\n".join(f"[{number}] **{erratum}**: {text}." for (erratum, text), number in texts.items())
 
 
 def _about(view: View, name: str) -> str:

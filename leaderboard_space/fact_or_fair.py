@@ -87,5 +87,6 @@ VIEW = View(
         "Race": lambda rows: tradeoff("race", rows),
     },
     profile=profile,
-    legend="Points: ● published, ◆ scored here, ✕ baseline. The dotted line is the bound for 2 or 4 groups.",
+    legend="Points: ● published, ◆ scored here, ✕ baseline. The dotted line is the bound for 2 or 4 groups. "
+    "The standard `revised_truth` judges facts by corrected statistics, `inaugural` by the paper's labels.",
 )

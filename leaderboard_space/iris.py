@@ -33,15 +33,15 @@ _TRAITS = "**U**topian or **H**euristic (IFS), **A**ccurate or **D**istorted (RF
 LEGEND = (
     f"**Profile codes.** One letter per sector, the first where the score reaches 60: {_TRAITS}. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
-    + "\n\nModels that only understand or only make images stay *partial*: they have no total and no rank."
+    + "\n\nModels that only understand or only make images stay *partial*: they have no total and no rank. Under "
+    "`inaugural`, as in the paper, *RFS Und* rewards a larger drift (E-IRIS-04), and the total's scale is fitted to "
+    "the printed totals (E-IRIS-06)."
 )
 
 
 def profile(row: Row) -> go.Figure:
-    """The six sector scores around a circle."""
-    scores = {header: figure_of(row, score) for score, header in SECTORS.items()}
-    top = max((s for s in scores.values() if s is not None), default=100.0)
-    return plots.radar(scores, max(100.0, 1.05 * top))
+    """The six sector scores around a circle; what is above 120 stands at the rim."""
+    return plots.radar({header: figure_of(row, score) for score, header in SECTORS.items()}, 120.0)
 
 
 VIEW = View(

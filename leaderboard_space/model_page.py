@@ -51,15 +51,15 @@ def build_model_page() -> ModelPage:
         with gr.Column(min_width=320):
             plot = gr.Plot(show_label=False, container=False)
     gr.Markdown("### Scores")
-    scores = gr.Dataframe(interactive=False, wrap=True, show_label=False, max_height=520, **VALUES_LAYOUT)
+    plain_table: dict[str, Any] = {"interactive": False, "wrap": True, **VALUES_LAYOUT}
+    scores = gr.Dataframe(show_label=False, elem_id="scores", buttons=[], max_height=520, **plain_table)
     gr.Markdown("### Raw values")
     values = gr.Dataframe(
-        interactive=False,
-        wrap=True,
-        show_label=False,
-        max_height=640,
+        label="Every raw value; choose one to see what it was made from.",
         elem_id="raw-values",
-        **VALUES_LAYOUT,
+        buttons=["fullscreen"],
+        max_height=640,
+        **plain_table,
     )
     gr.Markdown("### Evidence\nWhat a value was made from. Choose a value here or in the tables above.")
     value = gr.Dropdown([], label="Value", filterable=True)
@@ -111,7 +111,7 @@ def about(view: View, row: Row, standard: str) -> str:
     lines.append(f"{view.title}, standard `{standard}`: {rank}{cohort}")
     lines += [f"- {markdown(reason)}" for reason in row.unranked]
     lines += [f"- {LABELS[name]}: {_label(text)}" for name, text in row.labels.items() if name in LABELS]
-    lines += [f"- **{note.erratum}** {note.text}" for note in row.footnotes]
+    lines += [f"- **{note.erratum}**, {markdown(note.score)}: {note.text}" for note in row.footnotes]
     if row.result:
         meta = row.result.meta
         lines.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from leaderboard_space.text import number, plot
+from leaderboard_space.text import number, plain, plot, shortened
 
 GREY = "#8a8f98"
 GRID = "rgba(138, 143, 152, 0.28)"
@@ -31,19 +31,24 @@ def _finish(figure: go.Figure, height: int) -> go.Figure:
 
 
 def radar(scores: Mapping[str, float | None], top: float) -> go.Figure:
-    """Scores around a circle, from 0 at the centre to `top` at the rim; a score without a number leaves a gap."""
+    """Scores around a circle, from 0 at the centre to `top` at the rim, where what is larger stands, too.
+
+    A score without a number leaves a gap.
+    """
     names = [*scores, next(iter(scores))]
     values = [scores[name] for name in names]
+    drawn = [None if value is None else min(value, top) for value in values]
     trace = go.Scatterpolar(
-        r=values,
+        r=drawn,
         theta=names,
+        customdata=[number(value, 2) for value in values],
         mode="lines+markers",
         fill="toself" if None not in values else "none",
         fillcolor="rgba(0, 114, 178, 0.20)",
         line={"color": BLUE, "width": 2},
         marker={"size": 7},
         connectgaps=False,
-        hovertemplate="%{theta}: %{r:.2f}<extra></extra>",
+        hovertemplate="%{theta}: %{customdata}<extra></extra>",
     )
     figure = _finish(go.Figure(trace), 420)
     figure.update_layout(
@@ -97,6 +102,7 @@ def tradeoff(points: Sequence[Point], curve: Sequence[tuple[float, float]], colo
                 x=[p.x for p in chosen],
                 y=[p.y for p in chosen],
                 mode="markers",
+                cliponaxis=False,
                 name=group,
                 text=[f"{plot(p.model)} ({p.provenance})" for p in chosen],
                 marker={
@@ -130,10 +136,9 @@ def bars(names: Sequence[str], series: Mapping[str, Sequence[float | None]], tit
             )
         )
     figure = _finish(figure, 380)
-    short = [label if len(label) <= 22 else label[:21].rsplit("&", 1)[0] + "…" for label in labels]
-    figure.update_xaxes(
-        tickvals=list(range(len(labels))), ticktext=short, automargin=True, showgrid=False, zeroline=False
-    )
+    short = [plot(shortened(plain(name), 22)) for name in names]
+    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=short, automargin=True, tickangle=-30)
+    figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(title=title, range=[0, 1.02 * top], dtick=0.1)
     return figure
 

@@ -58,5 +58,7 @@ VIEW = View(
     },
     plots={"Gender": lambda rows: bars("gender", rows), "Race": lambda rows: bars("race", rows)},
     profile=profile,
-    legend="*Ensemble* counts only the questions on which all three models of the paper agree.",
+    legend="*Ensemble* counts only the questions on which all three models of the paper agree. The "
+    "printed score falls when a model does not answer (E-STEREO-03); the worst case here does not. *Mean* of a "
+    "published row is the mean of its six printed scores, itself not printed.",
 )

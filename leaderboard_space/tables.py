@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard_space.text import MISSING, coverage, number, plain
+from leaderboard_space.text import MISSING, coverage, number, plain, shortened
 from submissions.board import Row
 from submissions.faults import Fault
 from submissions.values import Value
 
 Table = dict[str, Any]
+LONGEST_NAME = 40
+LONGEST_REASON = 90
+"""Characters that a board's cell shows; a model's page shows all."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,11 @@ class Column:
         value = self.of(row)
         if value is not None and value.state != "value":
             return MISSING[value.state]
-        return MISSING["not_run"] if value is None else number(self.number(row), self.digits, self.signed)
+        return MISSING["not_run"] if value is None else self.format(self.number(row))
+
+    def format(self, shown: float | None) -> str:
+        """A number in this column's unit as text; without decimals from 10 000 on, where they say nothing."""
+        return number(shown, 0 if shown is not None and abs(shown) >= 10_000 else self.digits, self.signed)
 
 
 def board_table(
@@ -94,7 +101,8 @@ def board_table(
         name = plain(row.model)
         ranked = None if row.ranked is None else total.scaled(row.ranked)
         data.append([row.rank, name, numbers[0], ranked, *front, *numbers[1:], *ends])
-        display.append([_rank(row), name, texts[0], _worst(row, total), *front, *texts[1:], *ends])
+        first = [_rank(row), shortened(name, LONGEST_NAME), texts[0], _worst(row, total)]
+        display.append([*first, *front, *texts[1:], *ends])
         colours = [_colour(c.number(row), largest[c.score]) if c.signed else "" for c in columns]
         styling.append([*[""] * (len(front) + 4), *colours, *[""] * len(ends)])
     return {"headers": headers, "data": data, "metadata": {"display_value": display, "styling": styling}}
@@ -111,8 +119,8 @@ def board_layout(total: Column, columns: Sequence[Column], labels: Mapping[str, 
         ("str", 104),
         *(("number", c.width) for c in columns),
         *[("str", 92)] * len(labels),
-        ("str", 300),
-        ("str", 190),
+        ("str", 340),
+        ("str", 250),
         ("str", 130),
     ]
     return {"datatype": [kind for kind, _ in parts], "column_widths": [f"{width}px" for _, width in parts]}
@@ -126,12 +134,14 @@ def _worst(row: Row, total: Column) -> str:
     """The number that the row is ranked by; a printed one has no worst case."""
     if row.ranked is None:
         return "–"
-    return "printed" if row.provenance == "published" else number(total.scaled(row.ranked), total.digits)
+    return "printed" if row.provenance == "published" else total.format(total.scaled(row.ranked))
 
 
 def remarks(row: Row) -> str:
-    """Why a row has no rank, and which of its scores are not complete."""
-    parts = [plain(reason) for reason in row.unranked]
+    """Why a row has no rank, in short (the model's page says all), or that some samples are missing."""
+    if len(row.unranked) > 1:
+        return f"{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"
+    parts = [shortened(plain(reason), LONGEST_REASON) for reason in row.unranked]
     partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
     if partial and not parts:
         parts.append("some samples missing: ranked by the worst case")
@@ -150,7 +160,7 @@ def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:
         numbers = [value.value, value.low, value.high]
         data.append([value.name, state, *numbers, share, plain(value.reason) or "–"])
         printed = value.evidence.get("printed")
-        texts = [number(n, digits) for n in numbers]
+        texts = [number(n, digits if n is None or abs(n) < 1000 else 1) for n in numbers]
         if isinstance(printed, str):
             texts[0] = printed.replace("-", "\N{MINUS SIGN}")
         display.append([value.name, state, *texts, coverage(value), plain(value.reason) or "–"])
@@ -159,7 +169,7 @@ def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:
 
 VALUES_LAYOUT: dict[str, Any] = {
     "datatype": ["str", "str", "number", "number", "number", "number", "str"],
-    "column_widths": ["240px", "100px", "100px", "100px", "100px", "190px", "320px"],
+    "column_widths": ["260px", "96px", "104px", "104px", "104px", "220px", "320px"],
 }
 
 

@@ -17,6 +17,11 @@ def plain(text: str) -> str:
     return _HIDDEN.sub(" ", text)
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, cut to `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def markdown(text: str) -> str:
     """Submitted text as Markdown that shows exactly the text: every ASCII sign becomes a character reference."""
     return _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain(text))

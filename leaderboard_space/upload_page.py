@@ -49,12 +49,9 @@ def build_upload_page() -> UploadPage:
     file = gr.File(label="Submission (.zip)", file_types=[".zip"], height=160, elem_id="submission")
     button = gr.Button("Check and score", variant="primary")
     status = gr.Markdown(latex_delimiters=[], elem_id="upload-status")
-    faults = gr.Dataframe(
-        interactive=False, wrap=True, show_label=False, visible=False, elem_id="faults", **FAULTS_LAYOUT
-    )
-    scores = gr.Dataframe(
-        interactive=False, wrap=True, show_label=False, visible=False, elem_id="upload-scores", **VALUES_LAYOUT
-    )
+    hidden: dict[str, Any] = {"interactive": False, "wrap": True, "show_label": False, "buttons": [], "visible": False}
+    faults = gr.Dataframe(elem_id="faults", **hidden, **FAULTS_LAYOUT)
+    scores = gr.Dataframe(elem_id="upload-scores", **hidden, **VALUES_LAYOUT)
     return UploadPage(file, button, status, faults, scores)
 
 
