@@ -34,9 +34,8 @@ def read_parquet(
     Arguments and errors are those of `read_jsonl`; also PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
     """
     table, wanted = schema
+    check_pages(stream, limits)
     file = _open(stream, [], None)
-    _check_size(file.metadata, limits)
-    check_pages(stream, file.metadata, limits.member_bytes)
     found = file.schema_arrow
     if not _check_schema(found, name, table, wanted, faults):
         return
@@ -45,8 +44,6 @@ def read_parquet(
     file = _open(stream, texts, file.metadata)
     first = 1
     for group in range(file.metadata.num_row_groups):
-        if not file.metadata.row_group(group).num_rows:
-            continue
         try:
             rows = file.read_row_group(group, columns=present, use_threads=False)
         except ERRORS as error:
@@ -71,19 +68,6 @@ def _open(stream: IO[bytes], texts: list[str], metadata: pq.FileMetaData | None)
 
 def _corrupt(error: Exception) -> RefusedError:
     return RefusedError("PARQUET_CORRUPT", show(str(error), 160), "a Parquet file that can be read")
-
-
-def _check_size(metadata: pq.FileMetaData, limits: Limits) -> None:
-    if metadata.num_row_groups > limits.row_groups:
-        raise RefusedError("TOO_LARGE", f"{metadata.num_row_groups:,} row groups", f"at most {limits.row_groups:,}")
-    if metadata.num_rows > limits.rows:
-        raise RefusedError("TOO_MANY_ROWS", f"{metadata.num_rows:,} rows", f"at most {limits.rows:,}")
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    size = sum(max(0, group.total_byte_size) for group in groups)
-    if size > limits.member_bytes:
-        raise RefusedError("TOO_LARGE", f"{size:,} bytes after decompression", f"at most {limits.member_bytes:,} bytes")
-    if any(group.num_rows < 0 for group in groups) or sum(group.num_rows for group in groups) != metadata.num_rows:
-        raise RefusedError("PARQUET_CORRUPT", "row counts that do not add up", "a Parquet file that can be read")
 
 
 def _check_schema(found: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector) -> bool:

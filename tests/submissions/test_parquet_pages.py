@@ -1,13 +1,15 @@
 """The sum of the pages is what Arrow says it is, for every way of writing; broken headers are refused."""
 
+import struct
+from dataclasses import replace
 from io import BytesIO
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from submissions.collector import RefusedError
+from submissions.limits import LIMITS
 from submissions.parquet_pages import check_pages
 from tests.submissions.sample import tables
 
@@ -29,61 +31,78 @@ def test_pages_add_up_however_they_were_written(way: dict[str, Any]) -> None:
     metadata = pq.ParquetFile(buffer).metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     said = sum(group.column(i).total_uncompressed_size for group in groups for i in range(group.num_columns))
-    check_pages(buffer, metadata, said)
+    check_pages(buffer, replace(LIMITS, member_bytes=said))
     pages = sum(group.num_columns for group in groups)
+    assert code(buffer.getvalue(), member_bytes=(said - 200 * pages) // 2) == "TOO_LARGE"
+    assert code(buffer.getvalue(), rows=10) == "TOO_MANY_ROWS"
+    assert code(buffer.getvalue(), row_groups=0) == "TOO_LARGE"
+
+
+def code(data: bytes, **limits: int) -> str:
     with pytest.raises(RefusedError) as refused:
-        check_pages(buffer, metadata, (said - 200 * pages) // 2)
-    assert refused.value.code == "TOO_LARGE"
+        check_pages(BytesIO(data), replace(LIMITS, **limits))
+    return refused.value.code
 
 
-def metadata(length: int) -> Any:
-    """One column chunk of that many bytes from byte 0."""
-    column = SimpleNamespace(data_page_offset=0, has_dictionary_page=False, total_compressed_size=length)
-    group = SimpleNamespace(num_rows=1, num_columns=1, column=lambda number: column)
-    return SimpleNamespace(num_row_groups=1, row_group=lambda number: group)
+def file(pages: bytes, at: int = 4, rows: int = 1) -> bytes:
+    """A file of one row group and one column chunk that holds these bytes."""
+    chunk = b"\x1c" + b"\x76" + varint(len(pages)) + b"\x26" + varint(at) + b"\x00"
+    column = b"\x3c" + chunk[1:] + b"\x00"
+    group = b"\x19\x1c" + column + b"\x26" + varint(rows) + b"\x00"
+    footer = b"\x36" + varint(1) + b"\x19\x1c" + group + b"\x00"
+    return b"PAR1" + pages + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"",
-        b"\x00",
-        b"\x15\x00\x15\x02\x15",
-        b"\x15\x00\x15\x01\x15\x02\x00",
-        b"\x15\x00\x16\x02\x15\x02\x00",
-        b"\x05\x80\x80\x08\x02\x15\x02\x00",
-        b"\x15" + b"\xff" * 12,
-        b"\x1d\x00",
-        b"\x1c" * 20,
-        b"\x18\xff\xff\xff\x7f",
-    ],
-    ids=[
-        "nothing",
-        "empty",
-        "cut",
-        "negative size",
-        "64 bits",
-        "field 65536",
-        "endless",
-        "unknown type",
-        "deep",
-        "long",
-    ],
-)
+def varint(number: int) -> bytes:
+    value, parts = number << 1 if number >= 0 else -2 * number - 1, bytearray()
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+HEADERS = {
+    "empty": b"\x00",
+    "cut": b"\x15\x00\x15\x02\x15",
+    "negative size": b"\x15\x00\x15\x01\x15\x02\x00",
+    "64 bits": b"\x15\x00\x16\x02\x15\x02\x00",
+    "field 65536": b"\x05\x80\x80\x08\x02\x15\x02\x00",
+    "endless": b"\x15" + b"\xff" * 12,
+    "unknown type": b"\x1d\x00",
+    "deep": b"\x1c" * 20,
+    "deep lists": b"\x19" * 40,
+    "long text": b"\x18\xff\xff\xff\x7f",
+    "long list": b"\x19\xf5\xff\xff\xff\x7f",
+    "long map": b"\x1b\xff\xff\xff\x7f\x55",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
 def test_broken_headers_are_refused(header: bytes) -> None:
-    with pytest.raises(RefusedError) as refused:
-        check_pages(BytesIO(header), metadata(100), 1000)
-    assert refused.value.code == "PARQUET_CORRUPT"
+    assert code(file(header)) == "PARQUET_CORRUPT"
+    assert code(b"PAR1" + header + struct.pack("<I", len(header)) + b"PAR1") == "PARQUET_CORRUPT"
+
+
+def test_a_column_that_begins_nowhere_is_refused() -> None:
+    assert code(file(b"\x15\x00\x15\x00\x15\x00\x00", at=-4)) == "PARQUET_CORRUPT"
+    assert code(file(b"\x15\x00\x15\x00\x15\x00\x00", at=1 << 40)) == "PARQUET_CORRUPT"
+
+
+def test_row_counts_that_do_not_add_up_are_refused() -> None:
+    assert code(file(b"", rows=2)) == "PARQUET_CORRUPT"
+    assert code(file(b"", rows=-1)) == "PARQUET_CORRUPT"
 
 
 def test_too_many_pages_are_refused() -> None:
-    with pytest.raises(RefusedError) as refused:
-        check_pages(BytesIO(b"\x15\x00\x15\x00\x15\x00\x00" * 100_001), metadata(700_007), 1000)
-    assert "pages" in refused.value.what
+    assert code(file(b"\x15\x00\x15\x00\x15\x00\x00" * 100_001)) == "TOO_LARGE"
+
+
+def test_a_long_footer_is_refused() -> None:
+    footer = bytes(5 << 20)
+    assert code(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1") == "TOO_LARGE"
 
 
 def test_the_sizes_are_read_from_the_header() -> None:
-    header = b"\x15\x00\x15\x14\x15\x06\x00"
-    check_pages(BytesIO(header + b"abc"), metadata(10), 10)
-    with pytest.raises(RefusedError, match="grow"):
-        check_pages(BytesIO(header + b"abc"), metadata(10), 9)
+    pages = b"\x15\x00\x15\x14\x15\x06\x00abc"
+    check_pages(BytesIO(file(pages)), replace(LIMITS, member_bytes=10))
+    assert code(file(pages), member_bytes=9) == "TOO_LARGE"
