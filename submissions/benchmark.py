@@ -87,6 +87,7 @@ class Benchmark:
         score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
         signature: a checked submission -> what else decided the values (parser, judge, embedding).
+        headline: the scores that fit a terminal's width; all if empty.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Benchmark:
     score: Callable[[Values, Any], Scored]
     higher_is_better: bool
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
+    headline: tuple[str, ...] = ()
 
     def task(self, name: str) -> Task:
         """The task of that name."""

@@ -92,21 +92,30 @@ def faults(found: Sequence[Fault]) -> None:
 
 
 def board(name: str, standard: str, rows: Sequence[Row]) -> None:
-    """The board of one benchmark."""
+    """The board of one benchmark, a table for each cohort: rows of different cohorts have no common rank."""
     bench = benchmark(name)
-    columns = list(dict.fromkeys(score for row in rows for score in row.scores))
-    table = _table(f"{bench.title}, standard {standard}")
+    for cohort in dict.fromkeys(row.cohort for row in rows):
+        shown = [row for row in rows if row.cohort == cohort]
+        title = f"{bench.title}, standard {standard}" + (f": {cohort}" if cohort else "")
+        _cohort(title, shown, bench.headline)
+
+
+def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
+    columns = dict.fromkeys(name for row in rows for name, value in row.scores.items() if value.value is not None)
+    columns = {name: None for name in columns if not headline or name in headline}
+    table = _table(title)
     table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("model", overflow="fold", min_width=12)
-    table.add_column("from")
+    table.add_column("model", overflow="fold", min_width=min(24, max(len(row.model) for row in rows)))
+    table.add_column("from", no_wrap=True)
     for column in columns:
-        values = [number(row.scores[column].value) for row in rows if column in row.scores]
-        table.add_column(column.replace("_", " "), justify="right", min_width=max(map(len, values)))
+        numbers = [number(row.scores[column].value) for row in rows if column in row.scores]
+        width = max(len(part) for part in (*numbers, *column.split("_")))
+        table.add_column(column.replace("_", " "), justify="right", min_width=width, max_width=width)
     profiles = any(row.labels for row in rows)
     if profiles:
-        table.add_column("profile")
+        table.add_column("profile", no_wrap=True)
     for row in rows:
-        cells = [str(row.rank or "–"), f"{row.model} ({row.cohort})" if row.cohort else row.model, row.provenance]
+        cells = [str(row.rank or "–"), row.model, row.provenance.removesuffix(" here")]
         cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
         if profiles:
             cells.append(" / ".join(text for key, text in row.labels.items() if key.startswith("profile")) or "–")

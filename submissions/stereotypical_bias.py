@@ -161,4 +161,5 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=False,
     signature=signature,
+    headline=(*(cell.name for cell in CELLS), "total"),
 )

@@ -259,7 +259,7 @@ def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
     given = submission(objective(always(gender, race)), subjective(random_options()))
     _, ranked, unranked = table_2(given)
     assert ranked is None
-    assert len(unranked) == 2
+    assert len(unranked) == 1
     assert all("always giving the same answer" in reason for reason in unranked)
 
 
@@ -374,8 +374,8 @@ def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> 
 def test_released_standards_are_frozen() -> None:
     assert list(STANDARDS) == ["inaugural", "revised_truth"]
     for standard, truth_version, floors in (
-        (INAUGURAL, "paper", (0.604, 0.423, 0.541, 0.368)),
-        (REVISED_TRUTH, "revised", (0.634, 0.431, 0.552, 0.372)),
+        (INAUGURAL, "paper", (0.485, 0.444)),
+        (REVISED_TRUTH, "revised", (0.5, 0.449)),
     ):
         assert (standard.truth, standard.minimum_coverage, standard.maximum_position) == (truth_version, 0.8, 0.9)
         assert tuple(standard.floors.values()) == floors
@@ -383,13 +383,15 @@ def test_released_standards_are_frozen() -> None:
 
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=lambda s: s.name)
 def test_floors_lie_above_the_interval_of_the_best_constant_answer(standard: Any) -> None:
-    for attribute in GROUPS:
-        labels = truth(standard.truth)[attribute]
-        labels = labels[(labels >= 0).all(axis=1)].ravel()
-        best = np.bincount(labels).max() / len(labels)
-        for kind, samples in (("llm", 3), ("t2i", 20)):
-            upper = best + 1.96 * math.sqrt(best * (1 - best) / (len(labels) * samples))
-            assert upper < standard.floors[f"{kind}_{attribute}"] < upper + 0.001
+    for kind, samples in (("llm", 3), ("t2i", 20)):
+        best, variance = [], []
+        for attribute in GROUPS:
+            labels = truth(standard.truth)[attribute]
+            labels = labels[(labels >= 0).all(axis=1)].ravel()
+            best.append(np.bincount(labels).max() / len(labels))
+            variance.append(best[-1] * (1 - best[-1]) / (len(labels) * samples))
+        upper = np.mean(best) + 1.96 * 0.5 * math.sqrt(sum(variance))
+        assert upper < standard.floors[kind] < upper + 0.001
 
 
 def test_every_value_has_bounds_at_full_coverage(good: Submission, artist: Submission) -> None:

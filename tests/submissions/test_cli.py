@@ -1,0 +1,126 @@
+"""The command: what it prints, what a program reads, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from submissions import cli
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["fairspace", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from submissions.baselines import write_baseline
+
+    return write_baseline("stereotyped", "stereotypical_bias", tmp_path_factory.mktemp("demo") / "demo")
+
+
+def test_check_of_a_faultless_submission(run: Run, demo: Path) -> None:
+    code, out, _ = run("check", demo)
+    assert code == 0
+    assert "no faults" in out
+    code, out, _ = run("check", demo, "--json")
+    assert json.loads(out) == {"ok": True, "faults": []}
+
+
+def test_check_shows_every_fault_with_code_place_and_remedy(run: Run, demo: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    meta = json.loads((demo / "submission.json").read_text())
+    (bad / "submission.json").write_text(json.dumps(meta | {"modle": "x"}))
+    (bad / "responses.jsonl").write_text(
+        '{"task": "vision_gender", "id": "no/such", "sample": 0, "response": "left"}\n'
+    )
+    code, out, _ = run("check", bad, "--json")
+    faults = json.loads(out)["faults"]
+    assert code == 1
+    assert {"UNKNOWN_FIELD", "UNKNOWN_ID"} <= {fault["code"] for fault in faults}
+    assert any("did you mean 'model'" in fault["what"] + fault["mend"] for fault in faults)
+    code, out, _ = run("check", bad)
+    assert code == 1
+    for fault in faults:
+        assert fault["code"] in out
+    assert run("score", bad)[0] == 1
+
+
+def test_score_rescore_and_board(run: Run, demo: Path, tmp_path: Path) -> None:
+    result, store = tmp_path / "result.json", tmp_path / "store"
+    code, out, _ = run("score", demo, "--out", result, "--store", store)
+    assert code == 0
+    assert "Ranked by" in out
+    assert "100.0%" in out
+    code, out, _ = run("score", demo, "--json")
+    assert json.loads(out) == json.loads(result.read_text())
+    code, out, _ = run("rescore", result, "--standard", "inaugural", "--json")
+    assert json.loads(out) == json.loads(result.read_text())
+    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store)
+    assert code == 0
+    assert "baseline: stereotyped" in out
+    assert "LLaVA" in out
+    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store, "--json")
+    rows = json.loads(out)["stereotypical_bias"]
+    assert {row["provenance"] for row in rows} == {"published", "baseline"}
+    assert sorted(r["rank"] for r in rows if r["rank"]) == [r["rank"] for r in rows if r["rank"]]
+
+
+def test_compare_reports_similarity_of_two_runs(run: Run, demo: Path) -> None:
+    code, out, _ = run("compare", demo, demo, "--json")
+    assert code == 0
+    similar = [v["value"] for name, v in json.loads(out).items() if name.startswith("similarity")]
+    assert similar
+    assert set(similar) == {1.0}
+    assert run("compare", demo)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "nowhere"), "nowhere"),
+        (("board", "--benchmark", "genrez"), "did you mean 'genres'"),
+        (("baseline", "randm", "--benchmark", "iris", "--out", "x"), "did you mean 'random'"),
+        (("rescore", "nowhere.json", "--standard", "inaugural"), "is no result"),
+        (("train-parser", "--source", "nowhere", "--out", "x"), "universaldependencies.org"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_says_what_there_is(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in out + err
+
+
+def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
+    code, _, err = run("score", demo, "--standard", "inaugral")
+    assert code == 2
+    assert "did you mean 'inaugural'" in err
+
+
+@pytest.mark.parametrize("command", [["check"], ["score"], ["rescore"], ["board"], ["baseline"], ["import", "genres"]])
+def test_every_help_has_an_example(run: Run, command: list[str]) -> None:
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert "Example: fairspace" in out
+
+
+def test_schema_is_the_one_that_is_shipped(run: Run) -> None:
+    code, out, _ = run("schema")
+    assert code == 0
+    shipped = Path(cli.__file__).with_name("submission.schema.json")
+    assert json.loads(out) == json.loads(shipped.read_text())
