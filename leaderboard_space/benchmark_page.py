@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard_space.tables import board_layout, board_table
-from leaderboard_space.text import markdown
+from leaderboard_space.text import markdown, superscript
 from leaderboard_space.view import View
 from submissions.board import Row, board
 from submissions.registry import benchmark as find_benchmark
@@ -64,7 +64,7 @@ def build_page(view: View, store: Store) -> Page:
                     table,
                     interactive=False,
                     wrap=True,
-                    max_height=900,
+                    max_height=1000,
                     buttons=["fullscreen"],
                     pinned_columns=2,
                     label="Sort by a column's head; choose a row to see every value behind it.",
@@ -108,7 +108,9 @@ def footnotes(view: View, rows: Sequence[Row]) -> tuple[dict[tuple[str, str], in
         for note in row.footnotes
         if note.score in columns
     }
-    return numbers, "\n\n".join(f"[{number}] **{erratum}**: {text}." for (erratum, text), number in texts.items())
+    return numbers, "\n\n".join(
+        f"{superscript(number)} **{erratum}**: {text}." for (erratum, text), number in texts.items()
+    )
 
 
 def _about(view: View, name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard_space.text import MISSING, coverage, number, plain, shortened
+from leaderboard_space.text import MISSING, coverage, number, plain, shortened, superscript
 from submissions.board import Row
 from submissions.faults import Fault
 from submissions.values import Value
@@ -187,7 +187,7 @@ FAULTS_LAYOUT: dict[str, Any] = {
 
 
 def _marked(text: str, note: int | None) -> str:
-    return text if note is None else f"{text} [{note}]"
+    return text if note is None else f"{text} {superscript(note)}"
 
 
 def _colour(value: float | None, largest: float) -> str:

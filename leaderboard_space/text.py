@@ -42,6 +42,11 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
+def superscript(note: int) -> str:
+    """The number of a footnote as raised digits."""
+    return str(note).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def coverage(value: Value) -> str:
     """'1 433 of 1 440 (99.5 %)', '–' where nothing is expected; never 100 % unless complete."""
     if value.coverage is None:

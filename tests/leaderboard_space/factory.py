@@ -1,0 +1,68 @@
+"""Small stores with real results of trivial models, and submissions to upload."""
+
+import json
+import tempfile
+import zipfile
+from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+from submissions.baselines import baseline_meta
+from submissions.check import check_submission, read_submission
+from submissions.result import Result, score_submission
+from submissions.store import Store
+from submissions.writing import write_submission
+
+HOSTILE = "=cmd() <script>alert(1)</script> [x](https://evil.example) **b** <img src=https://evil.example/a.png>"
+Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
+
+
+@lru_cache
+def result(benchmark: str, answers: Answers, model: str | None = None) -> Result:
+    """What a trivial model scores; marked as a baseline unless it is given a model's name."""
+    tables = import_module(f"submissions.baseline_{benchmark}").tables(answers, 0)
+    meta = baseline_meta(answers, benchmark, 0, tables)
+    if model is not None:
+        meta = meta.model_copy(update={"baseline": None, "model": model, "organisation": model})
+    with tempfile.TemporaryDirectory() as folder:
+        return score_submission(read_submission(write_submission(Path(folder) / "submission", meta, tables)))
+
+
+def store(root: Path) -> Store:
+    """A baseline and a model with a hostile name for three benchmarks."""
+    made = Store(root)
+    for benchmark in ("fact_or_fair", "stereotypical_bias", "iris"):
+        made.add(result(benchmark, "constant"))
+        made.add(result(benchmark, "stereotyped", HOSTILE))
+    return made
+
+
+def good_zip(path: Path, model: str) -> Path:
+    """A submission of language answers that can be scored."""
+    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
+    return write_submission(path, meta.model_copy(update={"baseline": None, "model": model}), tables)
+
+
+def bad_zip(path: Path) -> tuple[Path, set[str]]:
+    """A submission with several faults, and their codes."""
+    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
+    item = tables["responses"]["id"][0].as_py()
+    rows = [
+        {"task": "llm_objective", "id": item, "sample": 0, "response": "women"},
+        {"task": "llm_objective", "id": item, "sample": 0, "response": "men"},
+        {"task": "llm_objective", "id": "llm_objective/<b>nothing</b>", "sample": 0, "response": "men"},
+        {"task": "no_such_task", "id": item, "sample": 0, "response": "men"},
+    ]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("submission.json", json.dumps({**meta, "licence": 7}))
+        archive.writestr("responses.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return path, {fault.code for fault in check_submission(path, allow_baseline=False).faults}
+
+
+def renamed(found: Result, model: str) -> Result:
+    """The same result under another model name."""
+    return replace(found, meta={**found.meta, "model": model})
