@@ -29,7 +29,7 @@ def check_pages(stream: IO[bytes], limits: Limits) -> None:
     RefusedError: PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
     """
     footer = _footer(stream)
-    groups: list[Fields] = footer.get((4, _LIST), [])
+    groups = _structs(footer, 4)
     rows = [group.get((3, _I64), -1) for group in groups]
     if footer.get((3, _I64), -1) > limits.rows:
         raise RefusedError("TOO_MANY_ROWS", f"{footer[3, _I64]:,} rows", f"at most {limits.rows:,}")
@@ -38,7 +38,7 @@ def check_pages(stream: IO[bytes], limits: Limits) -> None:
     if min(rows, default=0) < 0 or sum(rows) != footer.get((3, _I64)):
         raise RefusedError("PARQUET_CORRUPT", "row counts that do not add up", _EXPECTED)
     total = pages = 0
-    for column in [column for group in groups if group[3, _I64] for column in group.get((1, _LIST), [])]:
+    for column in [column for group in groups if group[3, _I64] for column in _structs(group, 1)]:
         at, end = _extent(column.get((3, _STRUCT), {}))
         while at < end:
             size, stored, header = _page(stream, at)
@@ -65,6 +65,14 @@ def _footer(stream: IO[bytes]) -> Fields:
         return _Compact(stream.read(size)).struct()
     except IndexError as error:
         raise RefusedError("PARQUET_CORRUPT", "a footer that cannot be read", _EXPECTED) from error
+
+
+def _structs(fields: Fields, number: int) -> list[Fields]:
+    """The structs in a list field; none if there is no such field."""
+    found = fields.get((number, _LIST), [])
+    if not all(isinstance(element, dict) for element in found):
+        raise RefusedError("PARQUET_CORRUPT", "a footer whose lists hold no structs", _EXPECTED)
+    return list(found)
 
 
 def _extent(column: Fields) -> tuple[int, int]:

@@ -83,6 +83,11 @@ def test_broken_headers_are_refused(header: bytes) -> None:
     assert code(b"PAR1" + header + struct.pack("<I", len(header)) + b"PAR1") == "PARQUET_CORRUPT"
 
 
+@pytest.mark.parametrize("footer", [b"\x36\x02\x19\x15\x02\x00", b"\x36\x02\x19\x1c\x19\x15\x02\x26\x02\x00\x00"])
+def test_lists_without_structs_are_refused(footer: bytes) -> None:
+    assert code(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1") == "PARQUET_CORRUPT"
+
+
 def test_a_column_that_begins_nowhere_is_refused() -> None:
     assert code(file(b"\x15\x00\x15\x00\x15\x00\x00", at=-4)) == "PARQUET_CORRUPT"
     assert code(file(b"\x15\x00\x15\x00\x15\x00\x00", at=1 << 40)) == "PARQUET_CORRUPT"
