@@ -11,6 +11,7 @@ from submissions.collector import Collector, show
 from submissions.faults import did_you_mean
 from submissions.format import SubmissionMeta, Tool
 from submissions.reading import META
+from submissions.registry import NAMES
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
@@ -19,18 +20,31 @@ _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
 def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
-    """The model of `submission.json`, or None and a fault for each field that does not fit."""
+    """The model of `submission.json`, and a fault for each field that does not fit.
+
+    With a fault, it is just what the rows can still be checked against, so that one run shows all faults; None if the
+    benchmark or the dataset revision is not known.
+    """
     try:
         meta = SubmissionMeta.model_validate(data)
     except ValidationError as error:
         noted: set[tuple[str, str]] = set()
         for detail in error.errors(include_url=False)[:SHOWN]:
             _note(detail, noted, faults)
-        return None
+        return _salvaged(data)
     if type(data["format"]) is not int:
         faults.add("UNKNOWN_FORMAT", META, f"format {show(data['format'])}", expected="the integer 1", kind="format")
         return None
     return meta
+
+
+def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
+    bench, revision = data.get("benchmark"), data.get("dataset_revision")
+    if bench not in NAMES or not isinstance(revision, str):
+        return None
+    tool = Tool(name="faulty", version="faulty")
+    labels, judge = (tool if role in data else None for role in ("labels", "judge"))
+    return SubmissionMeta.model_construct(benchmark=bench, dataset_revision=revision, labels=labels, judge=judge)
 
 
 def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:

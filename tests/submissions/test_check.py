@@ -96,7 +96,8 @@ def test_all_faults_come_at_once_each_with_a_count_and_its_first_place(tmp_path:
     files = {"submission.json": meta_bytes(modle="x"), "responses.jsonl": jsonl(rows), "notes.txt": b""}
     files["annotations.parquet"] = b"none"
     first = check_submission(write_folder(tmp_path / "a", files)).faults
-    assert {fault.code for fault in first} == {"UNKNOWN_FIELD", "MISSING_FIELD", "UNKNOWN_FILE", "PARQUET_CORRUPT"}
+    expected = {"UNKNOWN_FIELD", "MISSING_FIELD", "UNKNOWN_FILE", "PARQUET_CORRUPT", "DUPLICATE_ID", "UNKNOWN_ID"}
+    assert {fault.code for fault in first} == expected
     found = {fault.code: fault for fault in check_rows(tmp_path / "b", rows)}
     assert (found["DUPLICATE_ID"].where, found["DUPLICATE_ID"].count) == ("responses.jsonl line 81", 2)
     assert (found["UNKNOWN_ID"].where, found["UNKNOWN_ID"].count) == ("responses.jsonl line 84", 3)
