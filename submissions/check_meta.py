@@ -11,7 +11,7 @@ from submissions.collector import Collector, show
 from submissions.faults import did_you_mean
 from submissions.format import SubmissionMeta, Tool
 from submissions.reading import META
-from submissions.registry import NAMES
+from submissions.registry import NAMES, benchmark
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
@@ -39,12 +39,14 @@ def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None
 
 
 def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
-    bench, revision = data.get("benchmark"), data.get("dataset_revision")
-    if bench not in NAMES or not isinstance(revision, str):
+    name, revision = data.get("benchmark"), data.get("dataset_revision")
+    if name not in NAMES or revision not in benchmark(name).dataset_revisions:
         return None
-    tool = Tool(name="faulty", version="faulty")
-    labels, judge = (tool if role in data else None for role in ("labels", "judge"))
-    return SubmissionMeta.model_construct(benchmark=bench, dataset_revision=revision, labels=labels, judge=judge)
+    tool = {"name": "faulty", "version": "faulty"}
+    rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")
+    tools = {role: tool for role in ("labels", "judge") if role in data}
+    known = {"format": 1, "benchmark": name, "dataset_revision": revision, "generation": {}}
+    return SubmissionMeta.model_validate(known | rest | tools)
 
 
 def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
