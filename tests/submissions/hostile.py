@@ -617,6 +617,15 @@ def parquet_footer_that_lies(path: Path) -> Path:
     return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": data})
 
 
+@case()
+def parquet_type_that_ends_the_process(path: Path) -> Path:
+    """Pyarrow's accessor of column metadata aborts on this footer (BOOLEAN for text); reading goes by the schema."""
+    data = parquet_bytes(responses())
+    assert data.count(b"\x15\x0c\x19") == 3
+    changed = data.replace(b"\x15\x0c\x19", b"\x15\x00\x19")
+    return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": changed})
+
+
 @case("DUPLICATE_FIELD")
 def parquet_repeated_column(path: Path) -> Path:
     table = responses()

@@ -16,6 +16,7 @@ from submissions.codes import CODES
 from submissions.faults import Fault, SubmissionError, UsageError
 from submissions.format import SCHEMAS, json_schema
 from submissions.limits import LIMITS
+from submissions.parquet_pages import PAGES
 from submissions.registry import NAMES, benchmark
 from submissions.writing import TableFormat, write_submission
 from tests.submissions import sample
@@ -196,7 +197,16 @@ def test_every_code_is_raised_somewhere_and_documented() -> None:
 
 def test_the_page_shows_the_limits_and_good_examples(tmp_path: Path) -> None:
     page = (SOURCE / "FORMAT.md").read_text()
-    for number in (LIMITS.members, LIMITS.rows, LIMITS.row_groups, LIMITS.faces, LIMITS.ratio, LIMITS.faults):
+    for number in (
+        LIMITS.members,
+        LIMITS.rows,
+        LIMITS.row_groups,
+        LIMITS.faces,
+        LIMITS.ratio,
+        LIMITS.faults,
+        LIMITS.faulty_rows,
+        PAGES,
+    ):
         assert f"{number:,}" in page
     assert f"{LIMITS.total_bytes >> 20:,} MiB" in page
     assert f"{LIMITS.member_bytes >> 20:,} MiB" in page
