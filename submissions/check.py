@@ -15,11 +15,12 @@ from submissions.canonical import digest
 from submissions.check_meta import check_meta
 from submissions.check_rows import RowCheck
 from submissions.collector import Collector, RefusedError, show
-from submissions.containers import Member, open_container
+from submissions.containers import open_container
 from submissions.faults import Fault, SubmissionError, did_you_mean
 from submissions.format import SCHEMAS, Submission, SubmissionMeta
 from submissions.format import json_schema as json_schema
 from submissions.limits import LIMITS, Limits
+from submissions.members import Member
 from submissions.reading import META, Budget, Files, Progress, Rows, read_meta, read_table, sort_files
 from submissions.registry import benchmark
 

@@ -6,51 +6,23 @@ Nothing is ever written. Members of a zip are streamed; links, devices, nested a
 from __future__ import annotations
 
 import os
-import re
 import stat
-import struct
-import unicodedata
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from submissions.collector import Collector, RefusedError, show
+from submissions.collector import Collector, RefusedError
 from submissions.faults import UsageError
 from submissions.limits import Limits
+from submissions.members import IGNORED, Member, name_is_safe
+from submissions.zips import members as zip_members
+from submissions.zips import open_zip
 
-IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore")
-"""Files that a dataset repo on the Hub has beside the submission; they are not opened."""
 IGNORED_FOLDERS = (".cache", ".git")
 """Folders that a download or a clone from the Hub leaves in the folder; they are not entered."""
-ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".whl", ".jar")
-READ_ERRORS = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    IndexError,
-)
-"""What reading a damaged zip or file can raise."""
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Member:
-    """One file of a submission: its name, its size after decompression and how to open it."""
-
-    name: str
-    size: int
-    open: Callable[[], IO[bytes]]
 
 
 @contextmanager
@@ -62,28 +34,18 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
         yield _bounded(list(_folder(path.resolve(), limits, faults)), limits, faults)
         return
     if not path.is_file():
-        faults.add("NOT_A_SUBMISSION", path.name, "neither a file nor a folder", expected="a folder or a .zip file")
+        expected = "a folder or a .zip file"
+        faults.add("NOT_A_SUBMISSION", "the submission", "neither a file nor a folder", expected=expected)
         yield []
         return
     with ExitStack() as stack:
         members: list[Member] = []
         try:
-            archive = stack.enter_context(_open_zip(path, stack, limits))
-            members = _bounded(list(_zip(archive, limits, faults)), limits, faults)
+            archive = stack.enter_context(open_zip(path, stack, limits))
+            members = _bounded(list(zip_members(archive, limits, faults)), limits, faults)
         except RefusedError as refused:
-            faults.refuse(refused, path.name)
+            faults.refuse(refused, "the file")
         yield members
-
-
-def _open_zip(path: Path, stack: ExitStack, limits: Limits) -> zipfile.ZipFile:
-    try:
-        stream = stack.enter_context(path.open("rb"))
-        _check_directory(stream, path.stat().st_size, limits)
-        return zipfile.ZipFile(stream)
-    except RefusedError:
-        raise
-    except READ_ERRORS as error:
-        raise RefusedError("ZIP_CORRUPT", show(str(error)), "a zip that can be read") from error
 
 
 def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[Member]:
@@ -113,7 +75,7 @@ def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
             faults.add("TOO_MANY_FILES", "the folder", what, expected=f"at most {limits.members:,}")
             return
         for entry in entries:
-            if entry.name not in IGNORED and _name_is_safe(entry.name, seen, limits, faults):
+            if entry.name not in IGNORED and name_is_safe(entry.name, seen, limits, faults):
                 yield from _entry(path, entry, faults)
     except OSError as error:
         faults.add("UNREADABLE_FILE", "the folder", error.strerror or "no access", expected="a readable folder")
@@ -158,94 +120,3 @@ def _open_file(path: Path) -> IO[bytes]:
         os.close(handle)
         raise OSError(f"{path.name} is no longer a plain file")
     return os.fdopen(handle, "rb")
-
-
-def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:
-    """Refuse what is no zip and a zip whose directory is too large to be read, before `zipfile` reads it."""
-    stream.seek(max(0, size - 65_557))
-    tail = stream.read(65_557)
-    plain = len(tail) >= 22 and tail[-22:-18] == b"PK\x05\x06" and tail[-2:] == b"\0\0"
-    end = len(tail) - 22 if plain else tail.rfind(b"PK\x05\x06")
-    stream.seek(0)
-    if end < 0 or len(tail) - end < 22:
-        starts_as_zip = stream.read(4) == b"PK\x03\x04"
-        code = "ZIP_CORRUPT" if starts_as_zip else "NOT_A_SUBMISSION"
-        what = "a zip without its directory (truncated?)" if starts_as_zip else "a file that is no zip"
-        raise RefusedError(code, what, "a folder or a .zip file")
-    if tail[max(0, end - 20) : end].startswith(b"PK\x06\x07"):
-        raise RefusedError("ZIP64", "a zip64 directory", "an ordinary zip")
-    entries, length = struct.unpack("<HL", tail[end + 10 : end + 16])
-    if entries > limits.members or length > limits.members * 512:
-        raise RefusedError("TOO_MANY_FILES", f"{entries:,} entries", f"at most {limits.members:,}")
-
-
-def _zip(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> Iterator[Member]:
-    infos = archive.infolist()
-    if len(infos) > limits.members:
-        most = f"at most {limits.members:,}"
-        faults.add("TOO_MANY_FILES", "the zip", f"{len(infos):,} members", expected=most)
-        return
-    if any(info.header_offset < 0 for info in infos):
-        raise RefusedError("ZIP_CORRUPT", "members that begin before the file", "a zip that can be read")
-    if _overlaps(infos, archive.start_dir):
-        faults.add("ZIP_OVERLAP", "the zip", "members that share bytes", expected="members one after the other")
-        return
-    seen: dict[str, str] = {}
-    for info in infos:
-        name = info.orig_filename
-        if name.removesuffix("/") in IGNORED:
-            continue
-        if _name_is_safe(name, seen, limits, faults) and _info_is_plain(info, limits, faults):
-            yield Member(name, info.file_size, partial(archive.open, info))
-
-
-def _overlaps(infos: list[zipfile.ZipInfo], end: int) -> bool:
-    """Whether two members, or a member and the directory, share bytes (as in a quine or an overlapping bomb)."""
-    starts = sorted((i.header_offset, i.header_offset + 30 + i.compress_size) for i in infos)
-    following = [start for start, _ in starts[1:]] + [end]
-    return any(stop > start for (_, stop), start in zip(starts, following, strict=False))
-
-
-def _info_is_plain(info: zipfile.ZipInfo, limits: Limits, faults: Collector) -> bool:
-    name, mode = info.orig_filename, info.external_attr >> 16
-    if stat.S_ISLNK(mode):
-        faults.add("LINK_REFUSED", name, "a symbolic link", expected="the file itself")
-    elif info.is_dir() or stat.S_ISDIR(mode):
-        faults.add("NESTED_FOLDER", name, "a folder", expected="files alone, at the top level")
-    elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        faults.add("NOT_A_FILE", name, "a pipe, socket or device", expected="a plain file")
-    elif info.flag_bits & 0x1:
-        faults.add("ZIP_ENCRYPTED", name, "an encrypted member", expected="plain members")
-    elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        faults.add("ZIP_METHOD", name, f"compression method {info.compress_type}", expected="stored or deflated")
-    elif info.file_size > limits.ratio_from and info.file_size > limits.ratio * info.compress_size:
-        found = f"{info.compress_size:,} bytes that become {info.file_size:,}"
-        faults.add("COMPRESSION_RATIO", name, found, expected=f"at most {limits.ratio} times as many")
-    else:
-        return True
-    return False
-
-
-def _name_is_safe(name: str, seen: dict[str, str], limits: Limits, faults: Collector) -> bool:
-    """Whether a name is a plain file name that no other entry has; notes a fault if not."""
-    parts = name.removesuffix("/").split("/")
-    marks = any(unicodedata.category(character)[0] == "C" for character in name)
-    if marks or len(name) > limits.name_length:
-        found = show(name) if marks else f"{show(name, 40)}, {len(name)} characters"
-        faults.add("UNSAFE_NAME", show(name, 40), found, expected=f"at most {limits.name_length} printable characters")
-    elif name.startswith("/") or "\\" in name or re.match("[A-Za-z]:", name) or {"", ".", ".."} & set(parts):
-        faults.add("UNSAFE_PATH", show(name), "a path that leaves the submission", expected="a plain file name")
-    elif any(_RESERVED.fullmatch(part) or part[-1] in ". " for part in parts):
-        faults.add("UNSAFE_NAME", show(name), "a name that some systems reserve", expected="a name of the format")
-    elif len(parts) > 1:
-        found = "a file in a folder"
-        faults.add("NESTED_FOLDER", show(parts[0]), found, expected="files alone, at the top level")
-    elif seen.get(name.casefold()) == name:
-        faults.add("DUPLICATE_FILE", name, "two members of this name", expected="every name once")
-    elif name.casefold() in seen:
-        found = f"{show(name)} beside {show(seen[name.casefold()])}"
-        faults.add("CASE_COLLISION", show(name), found, expected="names that differ in more than capitals")
-    else:
-        seen[name.casefold()] = name
-        return True
-    return False

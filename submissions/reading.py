@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from submissions.collector import Collector, RefusedError, show
-from submissions.containers import ARCHIVES, READ_ERRORS, Member
 from submissions.faults import did_you_mean
 from submissions.format import SCHEMAS
 from submissions.limits import Limits
+from submissions.members import ARCHIVES, READ_ERRORS, Member
 from submissions.read_jsonl import read_jsonl
 from submissions.read_parquet import read_parquet
 from submissions.strict_json import check_values, decode, parse
