@@ -10,6 +10,8 @@ import gradio as gr
 
 from leaderboard_space import fact_or_fair, genres, iris, model_page, stereotypical_bias, upload_page
 from leaderboard_space.benchmark_page import Page, build_page, render, selected_entry
+from leaderboard_space.view import View
+from submissions.board import Row
 from submissions.store import Store
 
 VIEWS = (iris.VIEW, fact_or_fair.VIEW, stereotypical_bias.VIEW, genres.VIEW)
@@ -77,20 +79,24 @@ def _connect(
     def chosen(names: tuple[str, ...]) -> dict[str, str]:
         return {view.benchmark: name for view, name in zip(VIEWS, names, strict=True)}
 
+    def find(choice: str | None, names: tuple[str, ...]) -> tuple[View, Row] | None:
+        views = [view for view in VIEWS if (choice or "").startswith(f"{view.benchmark}/")]
+        return model_page.rows_by_choice(views, store, chosen(names)).get(choice or "")
+
     def refresh(*names: str) -> list[Any]:
         found = model_page.rows_by_choice(VIEWS, store, chosen(names))
         contents = [part for page, name in zip(pages, names, strict=True) for part in render(page.view, store, name)]
         return [*contents, gr.Dropdown(choices=model_page.choices(found))]
 
     def show_model(choice: str | None, *names: str) -> list[Any]:
-        view_row = model_page.rows_by_choice(VIEWS, store, chosen(names)).get(choice or "")
+        view_row = find(choice, names)
         if view_row is None:
             return [gr.skip() for _ in model.outputs]
         view, row = view_row
         return model_page.render(view, row, chosen(names)[view.benchmark])
 
     def show_evidence(choice: str | None, value: str | None, *names: str) -> Any:
-        view_row = model_page.rows_by_choice(VIEWS, store, chosen(names)).get(choice or "")
+        view_row = find(choice, names)
         if view_row is None:
             return {}
         values = {**view_row[1].scores, **view_row[1].values}

@@ -67,7 +67,7 @@ def build_page(view: View, store: Store) -> Page:
                     max_height=1000,
                     buttons=["fullscreen"],
                     pinned_columns=2,
-                    label="Sort by a column's head; choose a row to see every value behind it.",
+                    label="Sort with the ⋮ in a column's head; choose a row to see every value behind it.",
                     elem_classes="board",
                     elem_id=f"board-{view.benchmark}-{len(tables)}",
                     **board_layout(part.total, part.columns, view.labels, view.cohort),
