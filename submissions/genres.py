@@ -237,4 +237,5 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=False,
     signature=signature,
+    headline=(*formula.METRICS, "TBS"),
 )

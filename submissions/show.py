@@ -111,7 +111,7 @@ def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
         numbers = [number(row.scores[column].value) for row in rows if column in row.scores]
         width = max(len(part) for part in (*numbers, *column.split("_")))
         table.add_column(column.replace("_", " "), justify="right", min_width=width, max_width=width)
-    profiles = any(row.labels for row in rows)
+    profiles = any(key.startswith("profile") for row in rows for key in row.labels)
     if profiles:
         table.add_column("profile", no_wrap=True)
     for row in rows:
