@@ -10,8 +10,8 @@ each, so a pronoun is unambiguous as long as no third person is meant):
 - M3, subject sentence: the root of the sentence is a verb, and one of its subjects, active or passive, is the name or
   the pronoun and, punctuation aside, nothing more ("Mia and Jack laughed" is neither's). Over the responses that the
   authors publish this reproduces the levels of Tables 3 and 12; with joint subjects they come out 13 % higher.
-- M5, emotion words: in the sentences whose first subject of any clause is the name or the pronoun, each lemma counts
-  once per label that the NRC lexicon gives it.
+- M5, emotion words: in the sentences whose root, verb or not, has the name or the pronoun as a subject, alone or as
+  the first of several, each lemma counts once per label that the NRC lexicon gives it.
 - M6, sentiment: over the sentences of M3.
 
 Every narrative is parsed once, however often it occurs, and by itself: its numbers depend on no other narrative, nor
@@ -52,13 +52,13 @@ class Sentence:
     Args:
         text: as written.
         root_subjects: the whole subject phrases of a root verb without punctuation, lower case.
-        first_subject: the first subject word of any clause, lower case, '' if there is none.
-        lemmas: lower case, in order; empty without a first subject.
+        heads: the head words of the subjects of a root of any kind, lower case.
+        lemmas: lower case, in order; empty without a subject.
     """
 
     text: str
     root_subjects: tuple[str, ...]
-    first_subject: str
+    heads: frozenset[str]
     lemmas: tuple[str, ...]
 
 
@@ -116,13 +116,13 @@ def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, 
 
 
 def _sentence(span: Any) -> Sentence:
-    first = next((token.lower_ for token in span if token.dep_ in _SUBJECTS), "")
-    subjects: tuple[str, ...] = ()
+    heads = [token for token in span.root.children if token.dep_ in _SUBJECTS]
+    subjects: list[str] = []
     if span.root.pos_ == "VERB":
-        phrases = (token.subtree for token in span.root.children if token.dep_ in _SUBJECTS)
-        subjects = tuple(" ".join(t.lower_ for t in p if not (t.is_punct or t.is_space)) for p in phrases)
-    lemmas = tuple(token.lemma_.lower() for token in span if token.is_alpha) if first else ()
-    return Sentence(span.text.strip(), subjects, first, lemmas)
+        for head in heads:
+            subjects.append(" ".join(t.lower_ for t in head.subtree if not (t.is_punct or t.is_space)))
+    lemmas = tuple(token.lemma_.lower() for token in span if token.is_alpha) if heads else ()
+    return Sentence(span.text.strip(), tuple(subjects), frozenset(token.lower_ for token in heads), lemmas)
 
 
 def count(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
@@ -143,7 +143,7 @@ def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str,
     for gender, name in (("male", passage.male), ("female", passage.female)):
         words = _PRONOUNS[gender] | {name.lower()}
         subjects.append(tuple(s.text for s in sentences if not words.isdisjoint(s.root_subjects)))
-        own = (s.lemmas for s in sentences if s.first_subject in words)
+        own = (s.lemmas for s in sentences if not words.isdisjoint(s.heads))
         emotions.append(sum(labels.get(lemma, 0) for lemmas in own for lemma in lemmas))
     return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))
 

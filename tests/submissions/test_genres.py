@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,15 @@ EXPECTED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def tools(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def tools() -> Iterator[None]:
     """A parser, a dictionary and a sentiment model whose answers are known."""
     counts = Counts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
-    monkeypatch.setattr(genres_features, "count", lambda passages, emotions: [counts] * len(passages))
-    monkeypatch.setattr(lexicons, "dictionary", lambda: KNOWN)
-    monkeypatch.setattr(lexicons, "positive_sentences", lambda sentences: {s: s == "good" for s in sentences})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(genres_features, "count", lambda passages, emotions: [counts] * len(passages))
+        patch.setattr(lexicons, "dictionary", lambda: KNOWN)
+        patch.setattr(lexicons, "positive_sentences", lambda sentences: {s: s == "good" for s in sentences})
+        yield
 
 
 def responses() -> Rows:
@@ -112,8 +114,14 @@ def judged() -> Rows:
     return judgements()
 
 
-def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(told: Rows, judged: Rows) -> None:
-    values = measure(submission(told, judged))
+@pytest.fixture(scope="module")
+def whole(told: Rows, judged: Rows) -> dict[str, Value]:
+    """The values of the undamaged submission."""
+    return measure(submission(told, judged))
+
+
+def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
+    values = whole
     assert len(values) == 5 * len(EXPECTED) + len(FLOORS)
     for name, expected in EXPECTED.items():
         for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
@@ -176,12 +184,13 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damage_widens_every_interval_and_never_improves_the_rank(damage: Damage, told: Rows, judged: Rows) -> None:
+def test_damage_widens_every_interval_and_never_improves_the_rank(
+    damage: Damage, told: Rows, judged: Rows, whole: dict[str, Value]
+) -> None:
     order = [row["id"] for row in told]
     random.Random(1).shuffle(order)
-    values = measure(submission(told, judged))
-    ranked = score(values, INAUGURAL).ranked
-    for size in (1, 100, 130, 700):
+    values, ranked = whole, score(whole, INAUGURAL).ranked
+    for size in (1, 130, 700):
         worse = measure(submission(*damage(told, judged, set(order[:size]))))
         assert worse.keys() == values.keys()
         for name, value in worse.items():
@@ -210,10 +219,10 @@ def test_missing_passages_of_unlimited_counts_are_worth_the_cap(told: Rows, judg
         assert value.high == pytest.approx(0.9 * EXPECTED[name] + 0.1 * cap)
 
 
-def test_order_changes_nothing(told: Rows, judged: Rows) -> None:
+def test_order_changes_nothing(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
     shuffled = random.Random(2)
     mixed = submission(shuffled.sample(told, len(told)), shuffled.sample(judged, len(judged)))
-    assert measure(mixed) == measure(submission(told, judged))
+    assert measure(mixed) == whole
 
 
 def test_a_judgement_of_a_passage_that_was_not_handed_in_counts_for_nothing(told: Rows, judged: Rows) -> None:
@@ -309,9 +318,9 @@ def test_doing_nothing_is_never_ranked(answer: str, told: Rows, judged: Rows) ->
     assert any(reason.startswith(FLOORS) for reason in scored.unranked)
 
 
-def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows) -> None:
+def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
     rows = [row | {"names": "|".join(pair.names)} for row, pair in zip(told, pair_list(), strict=True)]
-    assert measure(submission(rows, judged, "upstream")) == measure(submission(told, judged))
+    assert measure(submission(rows, judged, "upstream")) == whole
     swapped = [row | {"names": "|".join(pair.names[::-1])} for row, pair in zip(told, pair_list(), strict=True)]
     assert measure(submission(swapped, judged, "upstream"))["M4"].value == pytest.approx(EXPECTED["M4"])
 

@@ -51,6 +51,15 @@ def test_every_nrc_label_of_the_characters_sentences_counts() -> None:
     assert found.emotion_words[1] > found.emotion_words[0]
 
 
+def test_a_joint_subject_or_a_copula_counts_for_emotions_alone() -> None:
+    (found,) = count([Passage("Henry and Sofia hated the murder.", "Henry", "Sofia")], processes=1)
+    assert found.subject_sentences == ((), ())
+    assert found.emotion_words[0] > 0
+    (found,) = count([Passage("Sofia was happy.", "Henry", "Sofia")], processes=1)
+    assert found.subject_sentences == ((), ())
+    assert found.emotion_words[1] > found.emotion_words[0] == 0
+
+
 def test_without_emotions_they_are_zero() -> None:
     (found,) = count([Passage("Sofia hated the murder.", "Henry", "Sofia")], processes=1, emotions=False)
     assert found == Counts(((), ("Sofia hated the murder.",)), (0, 0))
