@@ -9,7 +9,7 @@ each, so a pronoun is unambiguous as long as no third person is meant):
 
 - M3, subject sentence: the root of the sentence is a verb, and one of its subjects, active or passive, is the name or
   the pronoun and, punctuation aside, nothing more ("Mia and Jack laughed" is neither's). Over the responses that the
-  authors publish this reproduces the levels of Tables 3 and 12; with joint subjects they come out 13 % higher.
+  authors publish this reproduces the levels of Tables 3 and 12; with joint subjects they come out a sixth higher.
 - M5, emotion words: in the sentences whose root, verb or not, has the name or the pronoun as a subject, alone or as
   the first of several, each lemma counts once per label that the NRC lexicon gives it.
 - M6, sentiment: over the sentences of M3.
