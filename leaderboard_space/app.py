@@ -46,7 +46,7 @@ standard asks for some competence before it ranks. A good score here is no proof
 
 def build(store: Store) -> gr.Blocks:
     """The whole app over one store."""
-    with gr.Blocks(title="fairspace leaderboard", analytics_enabled=False) as app:
+    with gr.Blocks(title="fairspace leaderboard", analytics_enabled=False, delete_cache=(3600, 3600)) as app:
         gr.Markdown(HEADER, elem_classes="header")
         with gr.Tabs(selected=VIEWS[0].benchmark) as tabs:
             pages = []
@@ -148,7 +148,7 @@ def serve(store: Store, host: str = "127.0.0.1", port: int | None = None, block:
         block: wait until interrupted.
     """
     app = build(store)
-    app.queue(default_concurrency_limit=2)
+    app.queue(default_concurrency_limit=2, max_size=64)
     app.launch(
         server_name=host,
         server_port=port,
@@ -168,7 +168,3 @@ def serve(store: Store, host: str = "127.0.0.1", port: int | None = None, block:
 def main() -> None:
     """What the Space runs: results lie in FAIRSPACE_STORE, or in `store` beside the app."""
     serve(Store(Path(os.environ.get("FAIRSPACE_STORE", "store"))), host="0.0.0.0", port=7860)  # noqa: S104 a container
-
-
-if __name__ == "__main__":
-    main()

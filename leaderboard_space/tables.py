@@ -150,7 +150,7 @@ def remarks(row: Row) -> str:
 
 def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:
     """Every value with its state, bounds, coverage and reason."""
-    headers = ["Name", "State", "Value", "Lowest", "Highest", "Coverage", "Reason"]
+    headers = ["Name", "Value", "State", "Lowest", "Highest", "Coverage", "Reason"]
     data, display = [], []
     for value in values.values():
         state = "value" if value.state == "value" else MISSING[value.state]
@@ -158,18 +158,20 @@ def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:
             state = "partial"
         share = value.coverage
         numbers = [value.value, value.low, value.high]
-        data.append([value.name, state, *numbers, share, plain(value.reason) or "–"])
+        data.append([value.name, value.value, state, value.low, value.high, share, plain(value.reason) or "–"])
         printed = value.evidence.get("printed")
         texts = [number(n, digits if n is None or abs(n) < 1000 else 1) for n in numbers]
         if isinstance(printed, str):
             texts[0] = printed.replace("-", "\N{MINUS SIGN}")
-        display.append([value.name, state, *texts, coverage(value), plain(value.reason) or "–"])
+        if value.state != "value":
+            texts[0] = state
+        display.append([value.name, texts[0], state, *texts[1:], coverage(value), plain(value.reason) or "–"])
     return {"headers": headers, "data": data, "metadata": {"display_value": display, "styling": None}}
 
 
 VALUES_LAYOUT: dict[str, Any] = {
-    "datatype": ["str", "str", "number", "number", "number", "number", "str"],
-    "column_widths": ["260px", "96px", "104px", "104px", "104px", "220px", "320px"],
+    "datatype": ["str", "number", "str", "number", "number", "number", "str"],
+    "column_widths": ["250px", "104px", "104px", "104px", "104px", "220px", "320px"],
 }
 
 

@@ -14,6 +14,7 @@ from leaderboard_space.text import markdown
 from submissions.board import entry
 from submissions.check import check_submission
 from submissions.faults import Fault, SubmissionError, UsageError
+from submissions.registry import benchmark
 from submissions.result import score_submission
 from submissions.store import Store
 
@@ -73,7 +74,7 @@ def handle(path: str | None, store: Store) -> tuple[str, Any, Any]:
     reasons = markdown("; ".join(scored.unranked))
     rank = f"It is shown without a rank: {reasons}" if scored.ranked is None else "It is ranked"
     name = markdown(str(result.meta["model"]))
-    status = f"**Scored.** {name} is on the {result.benchmark} board as `{entry(result)}`. {rank}."
+    status = f"**Scored.** {name} is on the {benchmark(result.benchmark).title} board as `{entry(result)}`. {rank}."
     return status, gr.Dataframe(visible=False), gr.Dataframe(values_table(scored.scores), visible=True)
 
 

@@ -140,7 +140,7 @@ def test_every_page_opens_and_says_how_to_read_it(page: Page) -> None:
 def test_published_scored_and_baseline_rows_are_told_apart(page: Page) -> None:
     board = page.locator("#board-iris-0")
     for text in ("published", "scored here", "baseline", "not run"):
-        expect(board.get_by_text(text, exact=True).first).to_be_visible()
+        expect(board.locator("[role=gridcell]", has_text=text).first).to_be_visible()
 
 
 def test_a_table_sorts_by_its_numbers(page: Page) -> None:

@@ -48,10 +48,11 @@ def test_states_are_shown_as_words_and_never_as_numbers() -> None:
         "d": measured("d", 0.5, low=0.5, high=0.5, expected=4, valid=4),
     }
     table = values_table(values)
-    assert [row[1] for row in table["data"]] == ["undefined", "not run", "partial", "value"]
-    assert [row[2] for row in table["data"]] == [None, None, 0.5, 0.5]
+    assert [row[2] for row in table["data"]] == ["undefined", "not run", "partial", "value"]
+    assert [row[1] for row in table["data"]] == [None, None, 0.5, 0.5]
     assert [row[-1] for row in table["data"]] == ["no faces", "no rows", "–", "–"]
-    assert table["metadata"]["display_value"][2][2:5] == ["0.5000", "0.2500", "0.7500"]
+    assert table["metadata"]["display_value"][0][1] == "undefined"
+    assert table["metadata"]["display_value"][2][1:5] == ["0.5000", "partial", "0.2500", "0.7500"]
 
 
 def test_a_board_shows_numbers_to_sort_by_and_words_for_what_is_missing() -> None:
