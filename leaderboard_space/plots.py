@@ -138,7 +138,7 @@ def bars(names: Sequence[str], series: Mapping[str, Sequence[float | None]], tit
     figure = _finish(figure, 380)
     short = [plot(shortened(plain(name), 22)) for name in names]
     figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=short, automargin=True, tickangle=-30)
-    figure.update_xaxes(showgrid=False, zeroline=False)
+    figure.update_xaxes(showgrid=False, zeroline=False, ticklabeloverflow="allow")
     figure.update_yaxes(title=title, range=[0, 1.02 * top], dtick=0.1)
     return figure
 
