@@ -59,9 +59,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check everything that the Space checks, offline; every fault is shown with its remedy."""
-    from submissions.check import check_submission
-
-    report = check_submission(submission)
+    report = _reported(submission)
     if as_json:
         _print_json({"ok": report.ok, "faults": [fault.to_json() for fault in report.faults]})
     elif report.submission is not None:
@@ -99,10 +97,16 @@ def score(
         show.result(result)
 
 
-def _checked(path: Path) -> Any:
+def _reported(path: Path) -> Any:
     from submissions.check import check_submission
+    from submissions.progress import reported
 
-    report = check_submission(path)
+    with reported(f"Checking {path.name}") as report:
+        return check_submission(path, progress=report)
+
+
+def _checked(path: Path) -> Any:
+    report = _reported(path)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     return report.submission
@@ -160,9 +164,39 @@ def baseline(
 ) -> None:
     """Write a full-size submission of a trivial model: a chance line of the board."""
     from submissions.baselines import write_baseline
+    from submissions.progress import reported
 
-    write_baseline(name, benchmark, out, seed=seed)
+    with reported(f"Writing {out}") as report:
+        write_baseline(name, benchmark, out, seed=seed, progress=report)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace items genres --out genres-items")
+def items(
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
+    out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
+    neutral: Annotated[
+        Path | None, typer.Option(help="IRIS: a submission with annotated neutral images; adds its steer prompts.")
+    ] = None,
+) -> None:
+    """Write what to show a model: ids and prompts of every task."""
+    import pyarrow.parquet as pq
+
+    from builders.export import steer_items, tables
+    from submissions.registry import benchmark as find_benchmark
+
+    found = tables(find_benchmark(benchmark).name)
+    if neutral is not None:
+        from submissions.iris_generation import neutral_group_counts
+
+        counts = neutral_group_counts(_checked(neutral))
+        if not counts.any():
+            raise UsageError(f"{neutral} has no labelled neutral image; the steer prompts follow from those.")
+        found["generation_steer"] = steer_items(counts)
+    out.mkdir(parents=True, exist_ok=True)
+    for task, table in found.items():
+        pq.write_table(table, out / f"{task}.parquet")
+        typer.echo(f"{out / task}.parquet: {table.num_rows} items")
 
 
 @app.command(epilog="Example: fairspace compare run-plain run-debiased")

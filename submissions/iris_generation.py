@@ -71,6 +71,12 @@ def neutral_counts(found: Faces, combination: str) -> NDArray[np.int_]:
     return flat.reshape(len(OCCUPATIONS), size)
 
 
+def neutral_group_counts(submission: Submission) -> NDArray[np.int_]:
+    """(52, 18) neutral faces per occupation and group of gender, age and skin tone: what the steer plan follows."""
+    found = faces(submission, NEUTRAL, iris_gen_52.ids(submission.meta.dataset_revision))
+    return neutral_counts(found, "gender_age_skin")
+
+
 def measure_neutral(submission: Submission, regions: Sequence[Region]) -> Iterator[Value]:
     """RD over the seven combinations and JSD against each region's figures (M1, M4; D.2.1, D.2.2)."""
     expected = len(OCCUPATIONS) * iris_gen_52.IMAGES
@@ -137,8 +143,7 @@ def measure_steer(submission: Submission) -> Iterator[Value]:
             yield from (not_run(name, reason, expected=expected) for name in names)
             return
     revision = submission.meta.dataset_revision
-    neutral = faces(submission, NEUTRAL, iris_gen_52.ids(revision))
-    plan = iris_steer_60.steer_plan(neutral_counts(neutral, "gender_age_skin"))
+    plan = iris_steer_60.steer_plan(neutral_group_counts(submission))
     ids = iris_steer_60.steer_ids(revision)
     found = faces(submission, STEER, ids)
     requested, is_counter = _requested(plan)

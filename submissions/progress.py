@@ -9,9 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 
-@contextmanager
-def progress(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar while the block runs; the block calls what it is given with the number of steps just done."""
+def _bar() -> Progress:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -20,6 +18,20 @@ def progress(description: str, total: int | None) -> Iterator[Callable[[int], No
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def progress(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar while the block runs; the block calls what it is given with the number of steps just done."""
+    with _bar() as bar:
         task = bar.add_task(description, total=total)
         yield lambda steps: bar.update(task, advance=steps)
+
+
+@contextmanager
+def reported(description: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar while the block runs; the block calls what it is given with what it does, how far, and of how much."""
+    with _bar() as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)

@@ -6,9 +6,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from submissions import cli
+from submissions.registry import benchmark
+from submissions.writing import write_submission
+from tests.submissions import iris_factory
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -124,3 +128,39 @@ def test_schema_is_the_one_that_is_shipped(run: Run) -> None:
     assert code == 0
     shipped = Path(cli.__file__).with_name("submission.schema.json")
     assert json.loads(out) == json.loads(shipped.read_text())
+
+
+@pytest.mark.parametrize(
+    ("bench", "rows"),
+    [
+        ("iris", {"generation_neutral": 52, "occupation": 27144, "tournament": 36000, "pair": 204000}),
+        (
+            "fact_or_fair",
+            {"llm_objective": 66, "llm_subjective": 45600, "t2i_objective": 38, "t2i_subjective": 114},
+        ),
+        (
+            "stereotypical_bias",
+            {"vision_gender": 52080, "vision_race": 147560, "language_gender": 2800, "language_race": 2800},
+        ),
+        ("genres", {"narrative": 1440}),
+    ],
+)
+def test_items_say_what_to_show_a_model(run: Run, tmp_path: Path, bench: str, rows: dict[str, int]) -> None:
+    assert run("items", bench, "--out", tmp_path)[0] == 0
+    for task in benchmark(bench).tasks:
+        if task.name in rows:
+            table = pq.read_table(tmp_path / f"{task.name}.parquet")
+            assert table.num_rows == rows[task.name]
+            assert table["id"].combine_chunks().equals(task.ids("v1"))
+            assert all(table["prompt"].to_pylist())
+
+
+def test_steer_items_follow_the_neutral_images_of_a_submission(run: Run, tmp_path: Path) -> None:
+    drawn = iris_factory.submission()
+    write_submission(tmp_path / "drawn", drawn.meta, drawn.tables)
+    assert run("items", "iris", "--out", tmp_path / "items", "--neutral", tmp_path / "drawn")[0] == 0
+    steer = pq.read_table(tmp_path / "items" / "generation_steer.parquet")["id"].to_pylist()
+    assert set(steer) == set(drawn.rows("annotations", "generation_steer")["id"].to_pylist())
+    code, _, err = run("items", "iris", "--out", tmp_path / "items", "--neutral", tmp_path / "nowhere")
+    assert code == 2
+    assert "nowhere" in err
