@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from submissions.lexicons import NotAvailableError, emotion_labels
+from submissions.progress import progress
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -38,6 +39,8 @@ INSTALLED = "en_core_web_sm"
 MAX_PROCESSES = 4
 """More parsing processes than this cost more memory than they save time."""
 _MIN_PER_PROCESS = 200
+REMEMBERED = 20_000
+"""So many parsed narratives are kept in memory before all are forgotten; one submission has 1 440."""
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
 _PRONOUNS = {
     "male": frozenset({"he", "him", "his", "himself"}),
@@ -60,6 +63,9 @@ class Sentence:
     root_subjects: tuple[str, ...]
     heads: frozenset[str]
     lemmas: tuple[str, ...]
+
+
+_PARSED: dict[str, tuple[Sentence, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,16 @@ def pipeline_name() -> str:
 
 
 def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
-    """The sentences of every distinct narrative.
+    """The sentences of every distinct narrative; one that this process has parsed lately is not parsed again."""
+    wanted = sorted(set(narratives))
+    if len(_PARSED) > REMEMBERED:
+        _PARSED.clear()
+    _PARSED.update(parse_anew([text for text in wanted if text not in _PARSED], processes))
+    return {text: _PARSED[text] for text in wanted}
+
+
+def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
+    """The sentences of every distinct narrative, each on its own: neither order nor workers change a parse.
 
     Args:
         narratives: any order, repeats allowed.
@@ -111,8 +126,13 @@ def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, 
     unique = sorted(set(narratives))
     if processes is None:
         processes = max(1, min(os.cpu_count() or 1, MAX_PROCESSES, len(unique) // _MIN_PER_PROCESS))
-    docs = pipeline().pipe(unique, batch_size=1, n_process=processes)
-    return {text: tuple(map(_sentence, doc.sents)) for text, doc in zip(unique, docs, strict=True)}
+    parsed: dict[str, tuple[Sentence, ...]] = {}
+    if unique:
+        with progress("Parsing narratives", len(unique)) as advance:
+            for text, doc in zip(unique, pipeline().pipe(unique, batch_size=1, n_process=processes), strict=True):
+                parsed[text] = tuple(map(_sentence, doc.sents))
+                advance(1)
+    return parsed
 
 
 def _sentence(span: Any) -> Sentence:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from submissions import genres_nlp
-from submissions.genres_nlp import Counts, Passage, count, name_swap_error, parse, pipeline_name
+from submissions.genres_nlp import Counts, Passage, count, name_swap_error, parse_anew, pipeline_name
 from submissions.lexicons import NotAvailableError, emotion_labels
 
 
@@ -70,9 +70,9 @@ def texts(n: int) -> list[str]:
 
 
 def test_neither_order_nor_workers_nor_repeats_change_a_parse() -> None:
-    alone = {text: parse([text], 1)[text] for text in texts(6)}
-    assert parse(texts(6), 1) == alone
-    assert parse(texts(6)[::-1] * 2, 2) == alone
+    alone = {text: parse_anew([text], 1)[text] for text in texts(6)}
+    assert parse_anew(texts(6), 1) == alone
+    assert parse_anew(texts(6)[::-1] * 2, 2) == alone
 
 
 def test_each_distinct_narrative_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
