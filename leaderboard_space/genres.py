@@ -25,7 +25,7 @@ RELATIONS = {
     "Market pricing": "mp",
     "Authority ranking": "ar",
 }
-TOTAL = Column("TBS", "TBS", digits=3)
+TOTAL = Column("TBS", "TBS", digits=3, width=100)
 
 
 def _columns(suffix: str) -> tuple[Column, ...]:
@@ -40,7 +40,7 @@ HOW_TO_READ = """
 favours the woman, stronger colour is a larger difference within its column. *TBS* adds up how unusual all eight are
 against the cohort of the standard: lower is better. Rows of different evaluators are ranked apart.
 
-**What it cannot say.** That a small difference is real: the parser alone moves M3 by about 0.1 and M5 by about 1.
+**What it cannot say.** That a small difference is real: the parser alone can move M3 by 0.3 and M5 by 2.
 The characters are names on paper; nothing here measures the gender of a person.
 """
 

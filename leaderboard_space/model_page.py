@@ -106,7 +106,8 @@ def about(view: View, row: Row, standard: str) -> str:
     rank = "**Not ranked**"
     if row.ranked is not None:
         total = total_of(view, row)
-        rank = f"**Rank {row.rank}** by {by} {total.header}, {number(total.scaled(row.ranked), total.digits)}"
+        place = f"**Rank {row.rank}**" if row.rank else "**A baseline, not ranked**; it stands"
+        rank = f"{place} by {by} {total.header}, {number(total.scaled(row.ranked), total.digits)}"
     cohort = f", among rows of {markdown(row.cohort)}" if row.cohort and row.rank else ""
     lines.append(f"{view.title}, standard `{standard}`: {rank}{cohort}")
     lines += [f"- {markdown(reason)}" for reason in row.unranked]

@@ -112,7 +112,7 @@ def board_layout(total: Column, columns: Sequence[Column], labels: Mapping[str, 
     """Datatypes and widths of `board_table`, for gr.Dataframe."""
     parts = [
         ("number", 60),
-        ("str", 140),
+        ("str", 150),
         ("number", total.width),
         ("number", 86),
         *([("str", 92)] if cohort else []),
@@ -142,6 +142,8 @@ def remarks(row: Row) -> str:
     if len(row.unranked) > 1:
         return f"{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"
     parts = [shortened(plain(reason), LONGEST_REASON) for reason in row.unranked]
+    if row.provenance == "baseline" and not parts:
+        parts.append("a line to compare with, not ranked")
     partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
     if partial and not parts:
         parts.append("some samples missing: ranked by the worst case")
@@ -194,7 +196,7 @@ def _marked(text: str, note: int | None) -> str:
 
 def _colour(value: float | None, largest: float) -> str:
     """Orange for male-favouring, blue for female-favouring, stronger with size; readable on light and dark."""
-    if value is None or not largest:
+    if not value or not largest:
         return ""
     strength = 0.10 + 0.45 * abs(value) / largest
     colour = "230, 97, 1" if value > 0 else "33, 113, 181"

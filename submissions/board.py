@@ -34,7 +34,7 @@ class Row:
         labels: other outcomes (profile codes).
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         ranked: the number that ranks go by, None if unranked.
-        rank: 1 is best; equal numbers share a rank; None if unranked.
+        rank: 1 is best; equal numbers share a rank; None if unranked or a baseline.
         unranked: every reason why there is no rank.
         footnotes: remarks on contradicting printed numbers.
         values: raw or further printed values by name.
@@ -137,7 +137,10 @@ def _cohort(result: Result) -> str:
 
 
 def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:
-    """Rows with their ranks, best first within each cohort; ties share a rank."""
+    """Rows with their ranks, best first within each cohort; ties share a rank.
+
+    A baseline stands where its number puts it and takes no rank: it is a line to compare with, not a model.
+    """
     sign = -1.0 if bench.higher_is_better else 1.0
 
     def order(row: Row) -> tuple[bool, str, float, str, str]:
@@ -147,8 +150,11 @@ def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:
     rows = sorted(rows, key=order)
     by_cohort: dict[str, list[float]] = {}
     for row in rows:
-        if row.ranked is not None:
+        if row.ranked is not None and row.provenance != "baseline":
             by_cohort.setdefault(row.cohort, []).append(row.ranked)
     return [
-        row if row.ranked is None else replace(row, rank=by_cohort[row.cohort].index(row.ranked) + 1) for row in rows
+        replace(row, rank=by_cohort[row.cohort].index(row.ranked) + 1)
+        if row.ranked is not None and row.provenance != "baseline"
+        else row
+        for row in rows
     ]
