@@ -102,7 +102,11 @@ def _connect(
         values = {**view_row[1].scores, **view_row[1].values}
         return dict(values[value].evidence) if value in values else {}
 
-    app.load(refresh, standards, [*boards, model.choice], api_visibility="private", show_progress="hidden")
+    def first(*names: str) -> list[Any]:
+        """A standard can be chosen once this is done; an answer that comes late would undo the choice."""
+        return [*refresh(*names), *(gr.Radio(interactive=True) for _ in standards)]
+
+    app.load(first, standards, [*boards, model.choice, *standards], api_visibility="private", show_progress="hidden")
     for page in pages:
         _connect_page(page, store, tabs, model)
     for standard in standards:

@@ -46,6 +46,7 @@ def build_page(view: View, store: Store) -> Page:
         label="Standard",
         info="Results are scored again from their raw values; published rows where the printed figures allow it.",
         visible=len(choices) > 1,
+        interactive=False,
         elem_classes="standard",
     )
     about_standard = gr.Markdown(about, elem_classes="small")
