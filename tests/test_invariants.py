@@ -198,3 +198,36 @@ def test_damage_to_drawn_iris_models_never_helps(
     after_values, after = score(damaged(submission, DAMAGES[damage], at_random(seed, share)))
     assert_not_better("iris", before, after)
     assert_bounds_widen(values, after_values)
+
+
+def mixture(bench: str, folder: Path, seed: int, shares: tuple[float, float]) -> Submission:
+    """A drawn model: each answer is that of the stereotyped, the balanced or the random baseline."""
+    parts = [baseline(name, bench, folder) for name in ("stereotyped", "balanced", "random")]
+    rng = np.random.default_rng(seed)
+    tables = {}
+    for table, rows in parts[0].tables.items():
+        assert all(part.tables[table].select(["task", "id"]).equals(rows.select(["task", "id"])) for part in parts)
+        drawn = rng.random(rows.num_rows)
+        choice = np.where(drawn < shares[0], 0, np.where(drawn < shares[0] + shares[1] * (1 - shares[0]), 1, 2))
+        order = np.argsort(choice, kind="stable")
+        mixed = pa.concat_tables([part.tables[table].take(np.flatnonzero(choice == i)) for i, part in enumerate(parts)])
+        tables[table] = mixed.take(np.argsort(order, kind="stable"))
+    return replace(parts[0], tables=tables)
+
+
+@pytest.mark.parametrize("bench", [name for name in NAMES if name != "iris"])
+@given(
+    seed=st.integers(0, 10_000),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    share=st.floats(0.0005, 0.15),
+    damage=st.sampled_from(sorted(DAMAGES)),
+)
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_damage_to_drawn_models_never_helps(
+    bench: str, folder: Path, seed: int, shares: tuple[float, float], share: float, damage: str
+) -> None:
+    submission = mixture(bench, folder, seed, shares)
+    values, before = score(submission)
+    after_values, after = score(damaged(submission, DAMAGES[damage], at_random(seed, share)))
+    assert_not_better(bench, before, after)
+    assert_bounds_widen(values, after_values)
