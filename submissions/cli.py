@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -251,6 +252,13 @@ def leaderboard(
     from leaderboard_space.app import serve
     from submissions.store import Store
 
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
     serve(Store(store), port=port)
 
 

