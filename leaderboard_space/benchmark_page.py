@@ -65,7 +65,7 @@ def build_page(view: View, store: Store) -> Page:
                     table,
                     interactive=False,
                     wrap=True,
-                    max_height=1000,
+                    max_height=1600,
                     buttons=["fullscreen"],
                     pinned_columns=2,
                     label="Sort with the ⋮ in a column's head; choose a row to see every value behind it.",

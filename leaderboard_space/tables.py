@@ -37,7 +37,7 @@ class Column:
     header: str
     digits: int = 2
     signed: bool = False
-    width: int = 86
+    width: int = 92
     percent: bool = False
 
     def of(self, row: Row) -> Value | None:
@@ -119,7 +119,7 @@ def board_layout(total: Column, columns: Sequence[Column], labels: Mapping[str, 
         ("str", 104),
         *(("number", c.width) for c in columns),
         *[("str", 92)] * len(labels),
-        ("str", 340),
+        ("str", 480),
         ("str", 250),
         ("str", 130),
     ]
