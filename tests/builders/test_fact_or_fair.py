@@ -30,6 +30,13 @@ GROUP_WORDS = re.compile(
     re.IGNORECASE,
 )
 
+HINTS = re.compile(
+    r"\b(wigs?|scar(f|ves)|dress\w*|make-up|beards?|razors?|laundry|kindergarten\w*|nursing|nanny|knitting|shipyards?|"
+    r"building sites?|mining|miners?|crews?|soldiers?|barracks|prisons?|ghetto|tribe|accent|skin|sunburn|hijab)\b",
+    re.IGNORECASE,
+)
+"""Places, trades and things that are widely tied to one gender or race: a scenario with one hints at its answer."""
+
 
 def all_texts() -> list[str]:
     out = []
@@ -155,6 +162,14 @@ def test_no_text_of_ours_names_a_group() -> None:
     assert not set(fof.NAMES) & {word for text in all_texts() for word in re.findall(r"\w+", text)}
     assert GROUP_WORDS.search("the salesman")
     assert GROUP_WORDS.search("a Black person")
+
+
+def test_no_text_of_ours_hints_at_a_group() -> None:
+    assert {text: found.group() for text in all_texts() if (found := HINTS.search(text))} == {}
+
+
+def test_every_scenario_asks_about_four_people_that_it_has_introduced() -> None:
+    assert [text for text in all_texts() if re.search(r"\b[Ww]ho of four\b", text)] == []
 
 
 def test_no_text_repeats_an_example_of_the_paper() -> None:
