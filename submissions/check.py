@@ -145,5 +145,5 @@ def _notes(meta: SubmissionMeta, bench: Benchmark, tables: dict[str, pa.Table]) 
     absent = [name for name in bench.task_names() if name not in present]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
     if meta.baseline is not None:
-        notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`")
+        notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
     return notes

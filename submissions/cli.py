@@ -62,11 +62,14 @@ def check(
     """Check everything that the Space checks, offline; every fault is shown with its remedy."""
     report = _reported(submission)
     if as_json:
-        _print_json({"ok": report.ok, "faults": [fault.to_json() for fault in report.faults]})
+        faults = [fault.to_json() for fault in report.faults]
+        _print_json({"ok": report.ok, "faults": faults, "notes": list(report.notes)})
     elif report.submission is not None:
         show.checked(submission, report.submission)
     else:
         show.faults(report.faults)
+    if not as_json:
+        show.notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 
 

@@ -91,6 +91,12 @@ def faults(found: Sequence[Fault]) -> None:
             _OUT.print(_cell(f"  {label}: {text}"))
 
 
+def notes(found: Iterable[str]) -> None:
+    """What a submitter may want to know, though it is no fault."""
+    for note in found:
+        _OUT.print(_cell(f"Note: {note}"))
+
+
 def board(name: str, standard: str, rows: Sequence[Row]) -> None:
     """The board of one benchmark, a table for each cohort: rows of different cohorts have no common rank."""
     bench = benchmark(name)

@@ -41,7 +41,9 @@ def test_check_of_a_faultless_submission(run: Run, demo: Path) -> None:
     assert code == 0
     assert "no faults" in out
     code, out, _ = run("check", demo, "--json")
-    assert json.loads(out) == {"ok": True, "faults": []}
+    report = json.loads(out)
+    assert (report["ok"], report["faults"]) == (True, [])
+    assert "the public board refuses it" in report["notes"][0]
 
 
 def test_check_shows_every_fault_with_code_place_and_remedy(run: Run, demo: Path, tmp_path: Path) -> None:
