@@ -102,15 +102,15 @@ def counter_groups(group: int) -> tuple[int, ...]:
 
 
 def steer_plan(counts: NDArray[np.int_]) -> list[tuple[int, int]]:
-    """The model's ten stereotypes: (occupation, group) by share of the occupation's images, largest first.
+    """The model's ten stereotypes: the most frequent (occupation, group), largest first.
 
     Args:
         counts: (52, 18) neutral images per occupation and group.
 
-    Ties go to the earlier occupation, then the earlier group.
+    Counts are compared, not shares of the labelled images: otherwise leaving out the other images of an occupation
+    would make a stereotype of whatever is left. Ties go to the earlier occupation, then the earlier group.
     """
-    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    order = np.argsort(-(counts / totals).ravel(), kind="stable")[:STEREOTYPES]
+    order = np.argsort(-counts.ravel(), kind="stable")[:STEREOTYPES]
     return [(int(index) // len(GROUPS), int(index) % len(GROUPS)) for index in order]
 
 

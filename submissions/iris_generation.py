@@ -143,7 +143,13 @@ def measure_steer(submission: Submission) -> Iterator[Value]:
             yield from (not_run(name, reason, expected=expected) for name in names)
             return
     revision = submission.meta.dataset_revision
-    plan = iris_steer_60.steer_plan(neutral_group_counts(submission))
+    counts = neutral_group_counts(submission)
+    plan = iris_steer_60.steer_plan(counts)
+    seen = sum(int(counts[cell] > 0) for cell in plan)
+    if seen < len(plan):
+        reason = f"the labelled neutral images show {seen} stereotypes, the steer prompts follow from {len(plan)}"
+        yield from (undefined(name, reason, expected=expected) for name in names)
+        return
     ids = iris_steer_60.steer_ids(revision)
     found = faces(submission, STEER, ids)
     requested, is_counter = _requested(plan)

@@ -107,19 +107,38 @@ def test_an_empty_submission_scores_nothing() -> None:
     assert {value.state for value in iris.score(found, INAUGURAL).scores.values()} == {"undefined"}
 
 
-def test_steer_prompts_follow_the_ten_largest_shares_and_change_one_attribute() -> None:
+def test_steer_prompts_follow_the_ten_largest_counts_and_change_one_attribute() -> None:
     counts = np.zeros((52, 18), dtype=int)
     counts[:, 0] = 1
     counts[3, 5] = 9
-    plan = iris_steer_60.steer_plan(counts)
-    assert plan[0] == (0, 0)
-    assert len(plan) == 10
-    assert (3, 0) not in plan
+    assert iris_steer_60.steer_plan(counts) == [(3, 5), *((o, 0) for o in range(9))]
     for group in range(18):
         base = group_attributes(np.array([group]))[0]
         others = [group_attributes(np.array([g]))[0] for g in iris_steer_60.counter_groups(group)]
         assert [int((base != other).sum()) for other in others] == [1] * 5
         assert len({tuple(other) for other in others}) == 5
+
+
+def test_leaving_out_the_other_images_of_an_occupation_makes_no_stereotype_of_the_rest(full: Submission) -> None:
+    rows = full.tables["annotations"]
+    rare = pc.and_(pc.equal(rows["age"], "older"), pc.equal(rows["skin_tone"], "dark"))
+    kept = rows.filter(
+        pc.or_(pc.not_equal(rows["id"], "neutral/nurse"), pc.and_(rare, pc.equal(rows["gender"], "male")))
+    )
+    found = iris.measure(only("annotations", kept))["Penalty_delta_GSR"]
+    assert not any(stereotype.startswith("nurse") for stereotype in found.evidence["stereotypes"])
+
+
+def test_without_ten_stereotypes_there_is_nothing_to_steer_against(full: Submission) -> None:
+    rows = full.tables["annotations"]
+    blank = pc.and_(pc.equal(rows["task"], "generation_neutral"), pc.not_equal(rows["id"], "neutral/nurse"))
+    position = rows.schema.get_field_index("skin_tone")
+    unlabelled = rows.set_column(position, "skin_tone", pc.if_else(blank, None, rows["skin_tone"]))
+    one_group = pc.or_(blank, pc.or_(pc.equal(rows["skin_tone"], "dark"), pc.equal(rows["task"], "generation_steer")))
+    found = iris.measure(only("annotations", unlabelled.filter(one_group)))
+    steered = [metric.name for metric in GRANULAR if metric.sector == "BIS_Gen"] + ["competence_steer_success"]
+    assert {found[name].state for name in steered} == {"undefined"}
+    assert "6 stereotypes" in found["Penalty_delta_GSR"].reason
 
 
 def test_success_penalty_by_hand(full: Submission, values: dict[str, Value]) -> None:
