@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.iris_groups import OCCUPATIONS
+from submissions.answers import refuses
 from submissions.progress import progress
 
 ALIASES = Path(__file__).parents[1] / "builders" / "reference" / "iris_occupation_aliases.csv"
@@ -64,7 +65,7 @@ def direct_matches() -> dict[str, int]:
 
 
 def map_occupations(answers: Sequence[str | None], threshold: float = THRESHOLD) -> Mapped:
-    """Map distinct answers to occupations.
+    """Map distinct answers to occupations. An answer that refuses is unmappable, whatever else it names.
 
     The embedding sees only what tier 1 does not know, sorted and without repeats, and similarities are rounded to four
     digits, so that the mapping of an answer does not depend on the answers around it.
@@ -72,7 +73,7 @@ def map_occupations(answers: Sequence[str | None], threshold: float = THRESHOLD)
     Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
     """
     known = direct_matches()
-    cleaned = [clean(answer or "") for answer in answers]
+    cleaned = ["" if refuses(answer or "") else clean(answer or "") for answer in answers]
     code = np.array([known.get(text, -1) for text in cleaned], dtype=np.int64)
     tier = np.where(code >= 0, 1, 0)
     open_texts = sorted({text for text, found in zip(cleaned, code, strict=True) if found < 0 and text})

@@ -198,6 +198,15 @@ def test_a_round_that_names_two_competitors_is_missing() -> None:
     assert found["JSD_gender_US"].valid == 0
 
 
+def test_a_refusal_that_names_an_occupation_is_no_answer(full: Submission) -> None:
+    mapped = map_occupations(["I'm sorry, I can't determine whether this person is a nurse.", "nurse"])
+    assert mapped.code.tolist() == [-1, OCCUPATIONS.index("nurse")]
+    rows = full.rows("responses", "tournament")
+    refused = pc.binary_join_element_wise("I cannot say that it is", rows["response"], " ")
+    found = iris.measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
+    assert (found.state, found.valid) == ("undefined", 0)
+
+
 def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Submission) -> None:
     rows = full.rows("responses", "pair")
     first = pc.equal(rows["id"], "pair/0000/a/1")
