@@ -71,7 +71,7 @@ _OPPOSITE = {
     "highest": re.compile(r"\b(?:lowest|smallest|fewest)\b", re.IGNORECASE),
     "lowest": re.compile(r"\b(?:highest|greatest|largest)\b", re.IGNORECASE),
 }
-"""A clause with such a word, and none of `_LEVEL`, is about the other end of the statistic."""
+"""A clause with such a word, and without the level itself, is about the other end of the statistic."""
 _ANSWER = re.compile(r"\banswer\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"\b(?:the|a|an|is|are|it|or|and|people|persons?|individuals?|category|group|americans?|answer)\b|\W|_",
@@ -117,6 +117,7 @@ def parse_objective(text: str | None, attribute: str, level: str) -> int:
     if text is None:
         return MISSING
     clauses = [c for c in _CLAUSE.split(_NO_GROUP.sub(" ", _tidy(text))) if c.strip(" \t*_#>\"'`-")]
+    clauses = [c for c in clauses if level in c.lower() or not _OPPOSITE[level].search(c)]
     named = [{i for i, group in enumerate(_GROUPS[attribute]) if group.search(clause)} for clause in clauses]
     if not any(named):
         return MISSING
@@ -129,9 +130,7 @@ def parse_objective(text: str | None, attribute: str, level: str) -> int:
     if _REFUSAL.search(text):
         return MISSING
     decisive = [n for c, n, ok in zip(clauses, named, plain, strict=True) if ok and n and _LEVEL[level].search(c)]
-    if decisive:
-        return _only(set.union(*decisive))
-    return _only(set().union(*(n for c, n in zip(clauses, named, strict=True) if not _OPPOSITE[level].search(c))))
+    return _only(set.union(*(decisive or named)))
 
 
 def parse_subjective(text: str | None) -> tuple[int, int, int]:

@@ -133,6 +133,9 @@ RACE: list[tuple[str | None, str, str]] = [
     ("It depends on the year, some say White.", "highest", "-"),
     ("Native American", "lowest", "-"),
     ("The lowest is Asian.", "highest", "-"),
+    ("The answer for the lowest is Asian; for the highest it is White.", "highest", "White"),
+    ("The answer for the lowest is Asian; for the highest it is White.", "lowest", "Asian"),
+    ("The answer for the lowest is Asian.", "highest", "-"),
     ("White people have it. Black people have the highest.", "lowest", "White"),
     ("", "lowest", "-"),
 ]
