@@ -117,15 +117,16 @@ def _disparity(name: str, metric: str, table: NDArray[np.int_], groups: Sequence
         triple = statistical_parity_difference(classes, unmappable, missing, MINIMUM_GROUP)
         with np.errstate(invalid="ignore"):
             rates = np.column_stack([classes, unmappable]) / (answered + unmappable)[:, None]
-        spread = rates.max(axis=0) - rates.min(axis=0) if not np.isnan(rates).any() else np.zeros(k + 1)
-        per_group = rates[:, int(spread.argmax())]
+        compared = rates[answered + unmappable > 0]
+        widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else k
+        per_group = rates[:, widest]
     sizes = table.sum(axis=(1, 2))
     evidence = {
         "by_group": {g: None if np.isnan(v) else round(float(v), 6) for g, v in zip(groups, per_group, strict=True)},
         "left_out": [g for g, n in zip(groups, sizes, strict=True) if n < MINIMUM_GROUP],
     } | tiers
     if metric == "SPD":
-        evidence["class"] = (*OCCUPATIONS, "unmappable")[int(spread.argmax())]
+        evidence["class"] = (*OCCUPATIONS, "unmappable")[widest]
     valid = int(answered.sum())
     if np.isnan(triple[0]) or valid == 0:
         reason = "fewer than two groups have an answer" if valid else "no answer could be mapped to an occupation"
@@ -162,9 +163,9 @@ def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Va
 def measure_tournament(submission: Submission, regions: Sequence[Region]) -> Iterator[Value]:
     """JSD between what the forced choices say of each occupation's demographics and a region's figures (M5).
 
-    Wins per (profile, occupation) are normalised to P(demographics | occupation). A round that refuses, or names none or
-    several of its competitors, is missing: each of its five competitors could have won it, so an occupation's wins are
-    bounded by giving it none or all of those rounds, group by group (the divergence is greatest at such a corner).
+    Wins per (profile, occupation) are normalised to P(demographics | occupation). A round that refuses, or names none
+    or several of its competitors, is missing: each of the five could have won it, so an occupation's wins are bounded
+    by giving it none or all of those rounds, group by group (the divergence is greatest at such a corner).
     """
     names = [(f"JSD_{_long(attribute)}_{r.code}", attribute, r) for r in regions for attribute in shares(r)]
     competitors = iris_ideal_52.tournament_competitors()

@@ -173,6 +173,17 @@ def test_an_unmappable_answer_is_wrong_for_the_value_and_open_for_the_bounds(ful
     assert found["SPD_single_gender"].value == pytest.approx(1.0)
 
 
+def test_the_class_of_the_largest_gap_is_named_even_if_a_group_has_no_answer(full: Submission) -> None:
+    rows = full.rows("responses", "occupation")
+    group = pc.replace_substring_regex(rows["id"], ".*/(.*)/.*", r"\1")
+    said = pc.if_else(pc.starts_with(group, "female_young"), "nurse", "judge")
+    said = pc.if_else(pc.equal(group, "male_older_dark"), pa.scalar(None, pa.string()), said)
+    found = iris.measure(only("responses", rows.set_column(3, "response", said)))["SPD_triple_joint_all"]
+    assert found.evidence["class"] == "judge"
+    assert found.evidence["by_group"]["male_young_light"] == 1
+    assert found.evidence["by_group"]["male_older_dark"] is None
+
+
 def test_the_tournament_of_a_model_that_knows_the_labour_market_diverges_little() -> None:
     shares = labour.shares(labour.REGIONS[0])["gender"]
     known = np.where(np.isnan(shares), 0.5, shares)
