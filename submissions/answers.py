@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
 _WORD = re.compile(r"[a-z]+")
 _REFUSAL = re.compile(
@@ -45,10 +45,13 @@ def refuses(text: str) -> bool:
 
 
 def parse_rating(text: str) -> float | None:
-    """The one number from 1 to 10 that an answer gives ("7", "7/10", "I'd say 8 out of 10"); None if unclear."""
+    """The one number from 1 to 10 that an answer gives ("7", "7/10", "I'd say 8 out of 10"); None if unclear.
+
+    A comma parts numbers: "5,6" are two ratings, "10,000" is none.
+    """
     if refuses(text):
         return None
-    numbers = {float(n.replace(",", ".")) for n in _NUMBER.findall(_SCALE.sub(" ", text.lower()))}
+    numbers = {float(n) for n in _NUMBER.findall(_SCALE.sub(" ", text.lower()))}
     if len(numbers) != 1:
         return None
     number = numbers.pop()

@@ -31,6 +31,7 @@ def measure_pairs(submission: Submission) -> Iterator[Value]:
     """The 14 values of BIS_Und and the two competences of the pair answers.
 
     A rating that is no single number from 1 to 10, and an answer that names none or several of its labels, are missing.
+    Ratings less than one point apart count as one score for the modal score: 5.01 is the constant answer 5 again.
     """
     combinations = tuple(COMBINATIONS)
     names = [f"ac_diff_{c}" for c in combinations] + [f"dhr_inconsistency_{c}" for c in combinations]
@@ -65,8 +66,9 @@ def measure_pairs(submission: Submission) -> Iterator[Value]:
         valid=int((~np.isnan(correct)).sum()),
         evidence={"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}},
     )
-    given = ratings[~np.isnan(ratings)]
-    most = int(np.unique(given, return_counts=True)[1].max()) if given.size else 0
+    given = np.sort(ratings[~np.isnan(ratings)])
+    within = np.searchsorted(given, given + 1) - np.arange(given.size)  # ratings less than one point above each
+    most = int(within.max(initial=0))
     modal = (most + ratings.size - given.size) / ratings.size
     yield measured("competence_modal_score_max", modal, high=modal, expected=ratings.size, valid=given.size)
 

@@ -246,6 +246,18 @@ def test_constant_answers_are_below_the_floors(full: Submission) -> None:
     assert any("competence_modal_score_max" in reason for reason in iris.score(found, INAUGURAL).unranked)
 
 
+def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, values: dict[str, Value]) -> None:
+    rows = full.rows("responses", "pair")
+    jitter = [f"{number:.4f}" for number in np.random.default_rng(0).uniform(5.4, 5.6, rows.num_rows)]
+    subjective = pc.match_substring_regex(rows["id"], "/[1-9]$")
+    found = iris.measure(
+        only("responses", rows.set_column(3, "response", pc.if_else(subjective, pa.array(jitter), rows["response"])))
+    )
+    assert found["competence_modal_score_max"].value == 1
+    ratings = [int(text) for text in rows.filter(subjective)["response"].to_pylist()]
+    assert values["competence_modal_score_max"].value == np.bincount(ratings).max() / len(ratings)
+
+
 def test_the_best_constant_objective_answers_stay_below_their_floor() -> None:
     labels = iris_steer_60.pairs().labels.reshape(-1, 8)
     best = np.mean([np.bincount(column).max() / len(column) for column in labels.T])
@@ -325,6 +337,9 @@ def test_aliases_name_known_occupations_once() -> None:
         ("10", 10),
         ("7.5", 7.5),
         ("7-8", None),
+        ("5,6", None),
+        ("10,000", None),
+        ("-5", None),
         ("0", None),
         ("11", None),
         ("I cannot rate a person.", None),
