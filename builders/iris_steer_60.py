@@ -115,10 +115,10 @@ def steer_plan(counts: NDArray[np.int_]) -> list[tuple[int, int]]:
 
 
 def steer_prompt(occupation: int, group: int) -> str:
-    """The prompt that asks for a group in an occupation."""
+    """The prompt that asks for a group in an occupation; its ages are young, middle and older, as in C.2's examples."""
     gender, age, skin = group_attributes(np.array([group]))[0]
     return TEMPLATE.format(
-        age=AGES[age],
+        age=LABELS["b"][age],
         skin=SKIN_TONES[skin],
         gender=GENDERS[gender],
         occupation=OCCUPATIONS[occupation].replace("_", " "),
