@@ -46,6 +46,21 @@ def main() -> None:
     except SubmissionError as error:
         show.faults(error.faults)
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        typer.secho(f"fairspace: {error.filename}: {error.strerror}.", fg="red", err=True)
+        sys.exit(2)
+
+
+def _check_places(out: Path | None, store: Path | None = None) -> None:
+    """Find out before the work, not after it, that its result cannot be written. UsageError says what is in the way."""
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out} is a folder; name a file for --out.")
+    if store is not None and store.exists() and not store.is_dir():
+        raise UsageError(f"{store} is no folder; name a folder for --store.")
 
 
 def _print_json(data: Any) -> None:
@@ -89,6 +104,7 @@ def score(
     from submissions.result import score_submission
     from submissions.store import Store
 
+    _check_places(out, store)
     checked = _checked(submission)
     result = score_submission(checked, standard)
     if out is not None:
@@ -126,6 +142,7 @@ def rescore(
     """Score a result under another standard, from its raw values alone."""
     from submissions.result import rescore as rescored
 
+    _check_places(out)
     new = rescored(Result.load(result), standard)
     if out is not None:
         out.write_text(new.dumps(), encoding="utf-8")

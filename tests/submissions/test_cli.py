@@ -112,6 +112,21 @@ def test_wrong_use_ends_with_2_and_says_what_there_is(run: Run, arguments: tuple
     assert "Traceback" not in out + err
 
 
+def test_a_place_that_cannot_be_written_is_named_before_the_work(run: Run, demo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for arguments, message in (
+        (("score", demo, "--out", tmp_path / "nowhere" / "result.json"), "There is no folder"),
+        (("score", demo, "--out", tmp_path), "name a file for --out"),
+        (("score", demo, "--store", file), "name a folder for --store"),
+        (("rescore", file, "--standard", "inaugural", "--out", tmp_path / "nowhere" / "x.json"), "There is no folder"),
+        (("items", "genres", "--out", file), "File exists"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
 def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
     code, _, err = run("score", demo, "--standard", "inaugral")
     assert code == 2
