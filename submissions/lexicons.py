@@ -108,21 +108,23 @@ def _read(path: Path, modified: int) -> Mapping[str, Entry]:
     """The entries of a file; `modified` only makes a changed file another one."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.DictReader(lines)
-        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-        if missing:
-            raise NotAvailableError(f"{path.name} is no stereotype content dictionary: it lacks the columns {missing}")
         try:
+            missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+            if missing:
+                found = f"{path.name} is no stereotype content dictionary"
+                raise NotAvailableError(f"{found}: it lacks the columns {missing}")
             return {row[WORD].strip().lower(): _entry(row) for row in rows if (row[WORD] or "").strip()}
-        except ValueError as error:
+        except (csv.Error, ValueError) as error:
             raise NotAvailableError(f"{path.name} line {rows.line_num}: {error}") from error
 
 
 def _entry(row: Mapping[str, str | None]) -> Entry:
     warmth, warm = _listed(row, WARMTH)
     competence, competent = _listed(row, COMPETENCE)
-    return Entry(
-        warmth, competence, warm, competent, _number(row, "Positive valence") - _number(row, "Negative valence")
-    )
+    valence = _number(row, "Positive valence") - _number(row, "Negative valence")
+    if not abs(valence) <= 1:
+        raise ValueError(f"the valence of {row[WORD]!r} is {valence}, which is not within -1 and 1")
+    return Entry(warmth, competence, warm, competent, valence)
 
 
 def _listed(row: Mapping[str, str | None], dimensions: Sequence[str]) -> tuple[bool, int]:
@@ -161,6 +163,7 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
     """Whether each distinct sentence is positive. NotAvailableError without transformers or the checkpoint."""
     try:
         import torch
+        from safetensors import SafetensorError
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
         raise NotAvailableError("transformers is not installed: pip install 'fairspace[text]'") from error
@@ -168,7 +171,7 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, local_files_only=True)
         model = AutoModelForSequenceClassification.from_pretrained(where, local_files_only=True, use_safetensors=True)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise NotAvailableError(
             f"{where} is not on this machine: `hf download {SENTIMENT_MODEL}`, "
             f"or name its folder in {SENTIMENT_SETTING}"
@@ -194,19 +197,30 @@ def versions() -> dict[str, str]:
     except PackageNotFoundError:
         found["emotion_lexicon"] = "none"
     try:
+        dictionary()
         digest = hashlib.sha256(dictionary_path().read_bytes()).hexdigest()[:12]
         found["stereotype_dictionary"] = f"{dictionary_path().name}@{digest}"
     except NotAvailableError:
         found["stereotype_dictionary"] = "none"
-    if folder := os.environ.get(SENTIMENT_SETTING):
-        found["sentiment"] = Path(folder).name
-    else:
-        found["sentiment"] = SENTIMENT_MODEL if _is_cached(SENTIMENT_MODEL) else "none"
+    weights = _weights(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL)
+    found["sentiment"] = "none"
+    if weights is not None:
+        with weights.open("rb") as data:
+            digest = hashlib.file_digest(data, "sha256").hexdigest()[:12]
+        found["sentiment"] = f"{Path(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL).name}@{digest}"
     return found
 
 
-def _is_cached(model: str) -> bool:
-    """Whether the Hugging Face cache has the model's configuration."""
+def _weights(model: str) -> Path | None:
+    """The weights of a model in a local folder or in the Hugging Face cache; None if they are not there."""
     from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
-    return isinstance(try_to_load_from_cache(model, "config.json"), str)
+    local = Path(model) / "model.safetensors"
+    if local.is_file():
+        return local
+    try:
+        cached = try_to_load_from_cache(model, "model.safetensors")
+    except HFValidationError:
+        return None
+    return Path(cached) if isinstance(cached, str) else None

@@ -74,6 +74,30 @@ def test_a_cell_that_is_no_number_is_named_by_its_line(scd: Path) -> None:
         dictionary()
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER + "kind,inf,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
+        (HEADER + "kind,5,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
+        ("x" * 200_000 + "\n", "field larger"),
+    ],
+)
+def test_a_dictionary_that_cannot_be_read_or_is_beyond_its_range_is_refused(text: str, message: str, scd: Path) -> None:
+    scd.write_text(text, encoding="utf-8")
+    with pytest.raises(NotAvailableError, match=message):
+        dictionary()
+
+
+def test_broken_weights_are_not_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "distilbert"}')
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\n", encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "DistilBertTokenizer"}')
+    (tmp_path / "model.safetensors").write_bytes(b"no weights" * 9)
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
+    with pytest.raises(NotAvailableError, match="hf download"):
+        positive_sentences(["Good."])
+
+
 def test_the_nrc_lexicon_gives_a_count_of_labels_per_known_word() -> None:
     labels = emotion_labels(["happy", "angry", "qwertz"])
     assert set(labels) == {"happy", "angry"}
@@ -113,16 +137,27 @@ def test_the_sentiment_is_the_label_of_a_local_checkpoint(
 
 
 def test_versions_tell_the_word_lists_apart(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path / "sst2"))
+    weights = tmp_path / "sst2" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"one")
+    monkeypatch.setenv("FAIRSPACE_SST2", str(weights.parent))
     first = versions()
     assert first["emotion_lexicon"].startswith("nrclex@")
-    assert first["sentiment"] == "sst2"
+    assert first["sentiment"].startswith("sst2@")
     scd.write_text(HEADER, encoding="utf-8")
+    weights.write_bytes(b"other")
     assert versions()["stereotype_dictionary"] != first["stereotype_dictionary"]
+    assert versions()["sentiment"] != first["sentiment"]
+
+
+def test_versions_do_not_name_what_cannot_be_used(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    scd.write_text("word,valence\nkind,1\n", encoding="utf-8")
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path / "nowhere"))
+    assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
 
 
 def test_versions_say_what_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("FAIRSPACE_SCD", raising=False)
     monkeypatch.delenv("FAIRSPACE_SST2", raising=False)
-    monkeypatch.setattr(lexicons, "_is_cached", lambda model: False)
+    monkeypatch.setattr(lexicons, "_weights", lambda model: None)
     assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
