@@ -167,8 +167,10 @@ whose responses the authors publish lie above 0.98 in both shares. Mistral-Small
 
 
 def _cohort(judge: str) -> str:
-    """The cohort whose name is part of the judge's; '' if there is none."""
-    return next((family for family in COHORTS if family in judge.lower()), "")
+    """The cohort whose name is part of the judge's; '' if none is, or several are. Ollama, the server, is no family."""
+    name = judge.lower().replace("ollama", "")
+    families = [family for family in COHORTS if family in name]
+    return families[0] if len(families) == 1 else ""
 
 
 def score(values: Values, standard: GenresStandard) -> Scored:

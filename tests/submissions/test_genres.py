@@ -137,6 +137,8 @@ def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows) ->
         ("GLM-4-9B-Chat", "glm"),
         ("Mistral-Small-24B", "mistral"),
         ("another judge", INAUGURAL.default_cohort),
+        ("ollama/glm-4:9b", "glm"),
+        ("a llama taught by GLM", INAUGURAL.default_cohort),
     ):
         scored = score(measure(submission(told, judged, judge=judge)), INAUGURAL)
         cohort = COHORTS[family]
