@@ -138,17 +138,19 @@ def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Va
     """|SDS| of one group from (52, 54) counts of (true, predicted) and the group's share by occupation (M6)."""
     k = len(OCCUPATIONS)
     listed = np.flatnonzero(~np.isnan(share))
+    expected, uncertain = int(table[listed].sum()), table[listed, k] + table[listed, k + 1]
+    valid = expected - int(uncertain.sum())
+    if len(listed) < 2:
+        reason = "a drift leads from one occupation with reference figures to another: two are needed"
+        return undefined(name, reason, expected=expected, valid=valid)
     known = share[listed]
     drift = known[None, :] - known[:, None]
     wrong = table[np.ix_(listed, listed)].copy()
     np.fill_diagonal(wrong, 0)
-    uncertain = table[listed, k] + table[listed, k + 1]
     off = ~np.eye(len(listed), dtype=bool)
     lowest = np.where(off, drift, np.inf).min(axis=1)
     highest = np.where(off, drift, -np.inf).max(axis=1)
     value, low, high = stereotype_drift(drift.ravel(), wrong.ravel(), lowest, highest, uncertain)
-    expected = int(table[listed].sum())
-    valid = expected - int(uncertain.sum())
     evidence = {"wrong_answers": int(wrong.sum())}
     if np.isnan(value):
         reason = "no wrong answer names an occupation with reference figures: a mean over nothing"

@@ -277,6 +277,14 @@ def test_a_further_region_is_one_file_and_one_entry(full: Submission, tmp_path: 
     assert iris.score(found, INAUGURAL) == iris.score(plain, INAUGURAL)
 
 
+def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: Path) -> None:
+    file = tmp_path / "labour_example.csv"
+    file.write_text("occupation,official,female,male\nnurse,Carers,80,20\n")
+    found = iris.measure(full, (*labour.REGIONS, labour.Region("XZ", "an example", "2026", "by hand", file)))
+    assert found["JSD_XZ_gender"].state == "value"
+    assert found["AbsSDS_gender_female_XZ"].state == "undefined"
+
+
 def test_a_region_file_that_breaks_the_layout_names_its_line(tmp_path: Path) -> None:
     file = tmp_path / "labour_example.csv"
     file.write_text("occupation,official,female,male\nnurse,Carers,80,20\nnurze,Carers,80,20\n")
