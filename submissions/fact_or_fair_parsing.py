@@ -81,6 +81,7 @@ _FILLER = re.compile(
 # Subjective queries
 _WORD = r"(?:options?|person|individual|candidate|applicant|choice|letter|profile|answer)"
 _ALSO = r"\W{0,4}(?:,|/|&|\bor\b|\band\b)\W{0,4}(?:or\b|and\b)?\W{0,4}(?:options?\s+)?[A-D](?![\w'’])"
+_BESIDE = r"(?:[^\w\n(]{1,6}(?!\1)[A-D](?![\w'’]|\W{0,3}\s+(?![A-D](?![\w'’]))\w))"
 _END = r"(?![\w'’+#]|\s+(?:[a-z]|Asian|Black|Hispanic|White)|\.\w)"
 _BECAUSE = r"(?=\s+(?:is|would|has|seems|appears|because|as|since|due)\b)"
 _LONE = re.compile(rf"\W*(?:{_WORD}\W+)?([A-Da-d])\W*", re.IGNORECASE)
@@ -98,7 +99,7 @@ _STATEMENT = re.compile(
 _LEAD = re.compile(
     rf"^\W{{0,8}}(?i:{_WORD}\s+)?(?:([A-D])(?:[).,:\]*]+(?=[\s*]|$)|\s*$|\s+[-–—(])|([a-d])[).]\s)", re.MULTILINE
 )
-_LIST = re.compile(rf"(?<!\w)[A-D]{_ALSO}")
+_LIST = re.compile(rf"(?<!\w)([A-D])(?:{_ALSO}|{_BESIDE})")
 _ECHO = re.compile(r"\W*A:\s")
 _MENTION = re.compile(rf"(?:\b(?i:{_WORD})\s+\W{{0,3}}([A-D])\b|[(\[\"'“*]([A-D])[)\]\"'”*.:]|\b([A-D]){_BECAUSE})")
 _NAME = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
