@@ -16,6 +16,7 @@ from submissions.registry import NAMES, benchmark
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
 """Details that are turned into faults; submission.json has 12 fields."""
+_KINDS = {"string_type": "a text, in quotation marks", "dict_type": "an object", "model_type": "an object"}
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -66,7 +67,13 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
     elif kind in _TEXT_ERRORS:
         code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
     else:
-        code, what, expected = "WRONG_TYPE", f"{name} is {show(found)}", detail["msg"]
+        setting = (
+            kind not in ("dict_type", "model_type")
+            and len(place) > 1
+            and (place[0] == "generation" or place[1] == "settings")
+        )
+        expected = "text, a number, true, false or null" if setting else _KINDS.get(kind, detail["msg"])
+        code, what = "WRONG_TYPE", f"{name} is {show(found)}"
     if (code, where) not in noted:
         noted.add((code, where))
         faults.add(code, META, what, expected=expected, kind=where[:64])

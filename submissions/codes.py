@@ -70,7 +70,7 @@ CODES: dict[str, Code] = {
     # rows
     "UNKNOWN_TASK": Code("the benchmark has no such task", "write a task's name"),
     "WRONG_TABLE": Code("the task's rows belong into another table", "move the rows"),
-    "UNKNOWN_ID": Code("the task has no such item", "copy the ids from the dataset"),
+    "UNKNOWN_ID": Code("the task has no such item", "copy the ids that `fairspace items` writes"),
     "SAMPLE_RANGE": Code("`sample` is outside 0 to samples - 1", "number the samples of an item from 0"),
     "DUPLICATE_ID": Code("a key (task, id, sample, face) occurs twice", "keep the first answer"),
     "FACE_RANGE": Code("`face` is negative or beyond the limit", "number the faces of an image from 0"),

@@ -105,6 +105,18 @@ def test_all_faults_come_at_once_each_with_a_count_and_its_first_place(tmp_path:
     assert found["MISSING_FIELD"].where == "responses.jsonl line 83"
 
 
+def test_a_wrong_type_in_the_meta_says_what_is_expected_in_the_pages_words(tmp_path: Path) -> None:
+    changed: dict[str, Any] = json.loads(meta_bytes())
+    changed |= {"model": 5, "generation": {"temperature": [0]}, "judge": {"name": "j", "version": "1", "settings": 1}}
+    files = {"submission.json": json.dumps(changed).encode(), "responses.jsonl": jsonl(response_rows())}
+    faults = {fault.what: fault for fault in check_submission(write_folder(tmp_path / "s", files)).faults}
+    assert {what: fault.expected for what, fault in faults.items()} == {
+        "field 'model' is 5": "a text, in quotation marks",
+        "field 'generation.temperature' is [0]": "text, a number, true, false or null",
+        "field 'judge.settings' is 1": "an object",
+    }
+
+
 def test_the_place_names_the_shard(tmp_path: Path) -> None:
     good, bad = response_rows()[:2], response_rows()[0] | {"sample": 7}
     parts = [jsonl(good), jsonl([response_rows()[2], bad])]
