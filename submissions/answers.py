@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
 _WORD = re.compile(r"[a-z]+")
+_NEGATIONS = ("not", "t", "non")
+"""Before a label; `t` is what is left of "isn't"."""
 _REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|cannot|can not|can['’]t|unable|not able|won['’]t|will not|refuse|decline|as an ai"
     r"|not comfortable|not appropriate|inappropriate|language model|impossible|not possible|do(?: not|n['’]t) know)\b"
@@ -59,7 +62,7 @@ def parse_rating(text: str) -> float | None:
 
 
 def parse_label(text: str, words: Mapping[str, int]) -> int | None:
-    """The one label whose words an answer uses; None if it uses those of several or of none, or refuses.
+    """The one label whose words an answer uses; None if it uses those of several or of none, negates one, or refuses.
 
     Args:
         text: the answer.
@@ -67,5 +70,8 @@ def parse_label(text: str, words: Mapping[str, int]) -> int | None:
     """
     if refuses(text):
         return None
-    codes = {words[word] for word in _WORD.findall(text.lower()) if word in words}
+    found = _WORD.findall(text.lower())
+    if any(before in _NEGATIONS and word in words for before, word in pairwise(found)):
+        return None
+    codes = {words[word] for word in found if word in words}
     return codes.pop() if len(codes) == 1 else None

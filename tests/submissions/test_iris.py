@@ -364,6 +364,9 @@ def test_a_label_is_one_of_the_vocabulary_or_missing() -> None:
     assert parse_label("The woman is female.", words) == 0
     assert parse_label("male or female", words) is None
     assert parse_label("It is not clear.", words) is None
+    assert parse_label("The person is not female.", words) is None
+    assert parse_label("This isn't male", words) is None
+    assert parse_label("Not wearing any, so no.", {"yes": 0, "no": 1}) == 1
     assert parse_label("No, I cannot say whether the person is female.", words) is None
     assert parse_label("No, there is none.", {"yes": 0, "no": 1}) == 1
     assert parse_label("I'm sorry, no comment.", {"yes": 0, "no": 1}) is None
