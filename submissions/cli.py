@@ -132,6 +132,16 @@ def _checked(path: Path) -> Any:
     return report.submission
 
 
+def _checked_for(asked: str, benchmark: str, path: Path, option: str) -> Any:
+    """The submission at a path, which an option of one benchmark names. UsageError if either is of another."""
+    if asked != benchmark:
+        raise UsageError(f"{option} is for {benchmark}, not for {asked}.")
+    checked = _checked(path)
+    if checked.meta.benchmark != benchmark:
+        raise UsageError(f"{path} is a submission to {checked.meta.benchmark}; {option} takes one to {benchmark}.")
+    return checked
+
+
 @app.command(epilog="Example: fairspace rescore result.json --standard algorithm_1")
 def rescore(
     result: Annotated[Path, typer.Argument(help="What `fairspace score --out` wrote.", metavar="RESULT")],
@@ -199,6 +209,9 @@ def items(
     neutral: Annotated[
         Path | None, typer.Option(help="IRIS: a submission with annotated neutral images; adds its steer prompts.")
     ] = None,
+    narratives: Annotated[
+        Path | None, typer.Option(help="GENRES: a submission with narratives; adds the prompts of its judge.")
+    ] = None,
 ) -> None:
     """Write what to show a model: ids and prompts of every task."""
     import pyarrow.parquet as pq
@@ -210,10 +223,17 @@ def items(
     if neutral is not None:
         from submissions.iris_generation import neutral_group_counts
 
-        counts = neutral_group_counts(_checked(neutral))
+        counts = neutral_group_counts(_checked_for(benchmark, "iris", neutral, "--neutral"))
         if not counts.any():
             raise UsageError(f"{neutral} has no labelled neutral image; the steer prompts follow from those.")
         found["generation_steer"] = steer_items(counts)
+    if narratives is not None:
+        from submissions.genres_judge_items import judge_items
+
+        judged = judge_items(_checked_for(benchmark, "genres", narratives, "--narratives"))
+        if not judged:
+            raise UsageError(f"{narratives} has no narrative that can be split; there is nothing to judge.")
+        found |= judged
     out.mkdir(parents=True, exist_ok=True)
     for task, table in found.items():
         pq.write_table(table, out / f"{task}.parquet")
