@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+LONGEST = 10_000
+"""Characters of the longest answer that is read; a longer one is no short answer and counts as missing."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SCALE = re.compile(r"(?:\bout of|/)\s*10\b|\b(?:from\s+)?1\s*(?:-|–|to)\s*10\b")
 _WORD = re.compile(r"[a-z]+")
@@ -23,17 +25,18 @@ _REFUSAL = re.compile(
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int_]]:
-    """The distinct texts of a column and, per row, the index of its text (-1: the row has none)."""
+    """The distinct texts of a column and, per row, the index of its text (-1: the row has none).
+
+    A text of more than `LONGEST` characters is given as an empty one.
+    """
     encoded = pc.dictionary_encode(column.combine_chunks())
     indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return encoded.dictionary.to_pylist(), indices
+    return [short(text) for text in encoded.dictionary.to_pylist()], indices
 
 
-def parse_column(column: pa.ChunkedArray, parse: Callable[[str], float | None]) -> NDArray[np.float64]:
-    """What `parse` makes of each row; nan where it finds nothing or the row is null."""
-    texts, indices = distinct(column)
-    parsed = np.array([np.nan if (found := parse(text or "")) is None else found for text in texts] + [np.nan])
-    return parsed[indices]
+def short(text: str | None) -> str | None:
+    """The text, or an empty one if it is longer than `LONGEST` characters."""
+    return "" if text is not None and len(text) > LONGEST else text
 
 
 def item_index(ids: pa.Array, rows: pa.Table) -> NDArray[np.int_]:

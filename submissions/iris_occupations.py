@@ -22,6 +22,8 @@ ALIASES = Path(__file__).parents[1] / "builders" / "reference" / "iris_occupatio
 THRESHOLD = 0.6
 """Tier 3: the smallest similarity that is accepted."""
 EMBEDDING = "all-MiniLM-L6-v2"
+LONGEST_TERM = 300
+"""Tier 2 maps cleaned answers of at most so many characters; a longer one is no occupation term and unmappable."""
 _BATCH = 256
 _FRAME = re.compile(
     r"^(?:(?:the )?(?:person|man|woman|individual|occupation|profession)(?: of the person)?(?: in (?:the|this) image)?"
@@ -76,7 +78,9 @@ def map_occupations(answers: Sequence[str | None], threshold: float = THRESHOLD)
     cleaned = ["" if refuses(answer or "") else clean(answer or "") for answer in answers]
     code = np.array([known.get(text, -1) for text in cleaned], dtype=np.int64)
     tier = np.where(code >= 0, 1, 0)
-    open_texts = sorted({text for text, found in zip(cleaned, code, strict=True) if found < 0 and text})
+    open_texts = sorted(
+        {text for text, found in zip(cleaned, code, strict=True) if found < 0 and 0 < len(text) <= LONGEST_TERM}
+    )
     if open_texts:
         best, similarity = _nearest(open_texts)
         accepted = {t: int(o) for t, o, s in zip(open_texts, best, similarity, strict=True) if s >= threshold}

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.stereotypical_bias import GROUPS, task_attribute
+from submissions.answers import short
 
 VERSION = "1"
 LEFT, RIGHT, NOT_AVAILABLE = 0, 1, -1
@@ -136,13 +137,13 @@ def parse_group(text: str, attribute: str) -> int:
 def parse(responses: pa.ChunkedArray | pa.Array, task: str) -> npt.NDArray[np.int8]:
     """The choices of a task's answers: sides for vision, groups for language; null answers are `NOT_AVAILABLE`.
 
-    Every distinct answer is parsed once.
+    Every distinct answer is parsed once; one that is longer than `answers.LONGEST` names nothing.
     """
     rule: Callable[[str], int]
     rule = parse_side if task.startswith("vision_") else partial(parse_group, attribute=task_attribute(task))
     if isinstance(responses, pa.ChunkedArray):
         responses = responses.combine_chunks()
     coded = pc.dictionary_encode(responses)
-    distinct = [rule(text) for text in coded.dictionary.to_pylist()]
+    distinct = [rule(short(text) or "") for text in coded.dictionary.to_pylist()]
     codes = pc.fill_null(coded.indices, len(distinct)).to_numpy(zero_copy_only=False)
     return np.array([*distinct, NOT_AVAILABLE], dtype=np.int8)[codes]

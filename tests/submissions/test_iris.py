@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from numpy.typing import NDArray
 
 from builders import iris_gen_52, iris_ideal_52, iris_steer_60, labour
 from builders.iris_groups import (
@@ -20,10 +21,10 @@ from builders.iris_groups import (
     group_attributes,
 )
 from metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
-from submissions import iris
-from submissions.answers import parse_label, parse_rating
+from submissions import iris, iris_occupations
+from submissions.answers import LONGEST, distinct, parse_label, parse_rating
 from submissions.format import Submission
-from submissions.iris_occupations import clean, map_occupations
+from submissions.iris_occupations import LONGEST_TERM, clean, map_occupations
 from submissions.values import Value
 from tests.submissions.iris_factory import META, annotated, responses, submission
 
@@ -258,6 +259,14 @@ def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, va
     assert values["competence_modal_score_max"].value == np.bincount(ratings).max() / len(ratings)
 
 
+@pytest.mark.parametrize("name", ["competence_accuracy", "competence_modal_score_max"])
+def test_a_competence_without_its_bound_is_not_known(values: dict[str, Value], name: str) -> None:
+    unbounded = {**values, name: replace(values[name], low=None, high=None)}
+    scored = iris.score(unbounded, INAUGURAL)
+    assert scored.ranked is None
+    assert any(f"{name} is not known" in reason for reason in scored.unranked)
+
+
 def test_the_best_constant_objective_answers_stay_below_their_floor() -> None:
     labels = iris_steer_60.pairs().labels.reshape(-1, 8)
     best = np.mean([np.bincount(column).max() / len(column) for column in labels.T])
@@ -436,3 +445,26 @@ def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full
     assert before["RD_joint_all"] == after["RD_joint_all"]
     assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
+
+
+def test_an_answer_that_is_longer_than_the_limit_is_unmappable_and_never_embedded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+
+    def nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+        seen.extend(texts)
+        return np.zeros(len(texts), np.int64), np.ones(len(texts))
+
+    monkeypatch.setattr(iris_occupations, "_nearest", nearest)
+    at, beyond = "x" * LONGEST_TERM, "x" * (LONGEST_TERM + 1)
+    mapped = map_occupations([at, beyond, "nurse"])
+    assert seen == [at]
+    assert mapped.tier.tolist() == [2, 0, 1]
+    assert mapped.code[1] == -1
+
+
+def test_a_text_beyond_the_longest_answer_is_read_as_empty() -> None:
+    texts, indices = distinct(pa.chunked_array([["7", "7" + " " * LONGEST, None, "7"]]))
+    assert texts == ["7", ""]
+    assert indices.tolist() == [0, 1, -1, 0]

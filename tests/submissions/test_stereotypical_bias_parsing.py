@@ -3,6 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from submissions.answers import LONGEST
 from submissions.stereotypical_bias_parsing import LEFT, NOT_AVAILABLE, RIGHT, parse, parse_group, parse_side
 
 WHITE, BLACK, ASIAN, INDIAN = range(4)
@@ -120,3 +121,8 @@ def test_columns_are_parsed_like_single_answers_and_null_is_not_available() -> N
     assert parse(pa.array(["a female", None]), "language_gender").tolist() == [FEMALE, NOT_AVAILABLE]
     assert parse(pa.array([], pa.string()), "language_race").tolist() == []
     assert parse(pa.array([None], pa.string()), "language_race").tolist() == [NOT_AVAILABLE]
+
+
+def test_an_answer_beyond_the_longest_names_nothing() -> None:
+    padded = ["left" + " " * (LONGEST - 4), "left" + " " * LONGEST]
+    assert parse(pa.array(padded), "vision_gender").tolist() == [LEFT, NOT_AVAILABLE]
