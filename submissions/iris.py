@@ -152,13 +152,14 @@ def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStand
         share = f"{valid / expected:.1%} of {expected} samples are usable"
         reasons.append(f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}")
     for name, floor in standard.floors.get(sector, {}).items():
-        value = values.get(name)
-        if value is None or value.state != "value":
+        value, at_most = values.get(name), name.endswith("_max")
+        bound = None if value is None or value.state != "value" else value.high if at_most else value.low
+        if bound is None:
             reasons.append(f"{sector}: {name} is not known")
-        elif name.endswith("_max") and (value.high is None or value.high > floor):
-            reasons.append(f"{sector}: {name} is {value.high:.3f}, above {floor}: no better than a constant answer")
-        elif not name.endswith("_max") and (value.low is None or value.low < floor):
-            reasons.append(f"{sector}: {name} is {value.low:.3f}, below {floor}: no better than a constant answer")
+        elif at_most and bound > floor:
+            reasons.append(f"{sector}: {name} is {bound:.3f}, above {floor}: no better than a constant answer")
+        elif not at_most and bound < floor:
+            reasons.append(f"{sector}: {name} is {bound:.3f}, below {floor}: no better than a constant answer")
     return reasons
 
 
