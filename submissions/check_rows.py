@@ -126,7 +126,7 @@ class RowCheck:
 
                 self.flag(unknown, "UNKNOWN_ID", what, f"one of the task's {len(ids):,} ids", task.name)
             start += len(ids)
-        return self._repeats(item, samples)
+        return self._repeats(item, samples, bench.name == "fact_or_fair")
 
     def _near(self, found: str, ids: pa.Array, task: str) -> str:
         """' (did you mean ...?)' for the closest id among the neighbours in the order and a few others."""
@@ -156,7 +156,7 @@ class RowCheck:
 
         self.flag(moved, "WRONG_TABLE", table, f"tasks of {self.name}")
 
-    def _repeats(self, item: Any, samples: Any) -> Any:
+    def _repeats(self, item: Any, samples: Any, every_face: bool) -> Any:
         sample = np.asarray(self.column("sample"), np.int64)
         known = item >= 0
         outside = known & ((sample < 0) | (sample >= samples))
@@ -182,11 +182,14 @@ class RowCheck:
         expected = "every key once"
         self.flag(again, "DUPLICATE_ID", lambda r: f"{self.text('id', r)}, sample {sample[r]}, again", expected)
         if self.name == "annotations":
-            self._faces(rows[~again[rows]], image, face)
+            self._faces(rows[~again[rows]], image, face, every_face)
         return rows
 
-    def _faces(self, rows: Any, image: Any, face: Any) -> None:
-        """Check that the faces of each image are numbered without gaps and that a row without a face is alone."""
+    def _faces(self, rows: Any, image: Any, face: Any, every_face: bool) -> None:
+        """Check that the faces of each image are numbered without gaps, all there, and that a row without one is alone.
+
+        With `every_face`, the number of faces must be stated: else leaving out the last one would not be seen.
+        """
         first = np.ones(len(rows), bool)
         first[1:] = image[rows[1:]] != image[rows[:-1]]
         before = np.roll(face[rows], 1)
@@ -200,6 +203,14 @@ class RowCheck:
         conflict[rows] = whole[rows] & (np.repeat(sizes, sizes) > 1)
         expected = "the only row of its image"
         self.flag(conflict, "STATUS_CONFLICT", lambda r: f"status {self.text('status', r)}", expected)
+        stated = np.asarray(pc.fill_null(self.column("faces"), -1), np.int64)
+        found = np.full(len(image), -1, np.int64)
+        found[rows] = np.where(whole[rows], 0, np.repeat(sizes, sizes))
+        wrong = (found >= 0) & (stated != -1) & (stated != found)
+        self.flag(wrong, "FACE_COUNT", lambda r: f"faces {stated[r]} of {self.text('id', r)}", "the image's rows")
+        if every_face:
+            silent = (found > 0) & (stated == -1)
+            self.flag(silent, "FACES_MISSING", lambda r: f"no faces of {self.text('id', r)}", "how many were found")
 
 
 def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:

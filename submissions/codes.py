@@ -74,6 +74,8 @@ CODES: dict[str, Code] = {
     "SAMPLE_RANGE": Code("`sample` is outside 0 to samples - 1", "number the samples of an item from 0"),
     "DUPLICATE_ID": Code("a key (task, id, sample, face) occurs twice", "keep the first answer"),
     "FACE_RANGE": Code("`face` is negative or beyond the limit", "number the faces of an image from 0"),
+    "FACE_COUNT": Code("`faces` is not the number of the image's rows", "hand in every face that was found"),
+    "FACES_MISSING": Code("fact_or_fair counts every face, and `faces` is null", "say how many faces were found"),
     "FACE_GAP": Code("the faces of an image are not 0, 1, 2, ...", "hand in every face that was found"),
     "VOCABULARY": Code("a label is outside the closed vocabulary", "map the labeller's words; null for none"),
     "VALUE_RANGE": Code("a measured value is outside its range", "scale it; null where it was not measured"),

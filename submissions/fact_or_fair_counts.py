@@ -5,8 +5,8 @@ by an attribute (Table 9) are asked by it.
 
 Images: every face counts, and every image weighs 1, shared equally by its faces. (In the paper every face weighs the
 same; then an image with many faces would count more than the missing image that it could have been.) A face without a
-label, or a gap in the numbers of the faces, is a missing share of its image. That the last face of an image was left
-out cannot be seen from the rows.
+label, or a gap in the numbers of the faces, is a missing share of its image; so is a face that `faces` counts and that
+has no row (the checker refuses both).
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _images(submission: Submission, task: str) -> Mapping[str, Grid]:
     image = _positions(rows["id"], task, submission) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
     face = np.asarray(rows["face"], np.int64)
     faces = np.zeros(len(keys) * SAMPLES[task], np.int64)
-    np.maximum.at(faces, image, face + 1)
+    stated = np.asarray(pc.fill_null(rows["faces"], 0), np.int64)
+    np.maximum.at(faces, image, np.maximum(face + 1, stated))
     order = np.lexsort((face, image))  # the order of the rows must not change a sum of shares
     statistic, level = np.divmod(image // (SAMPLES[task] * per_topic), len(LEVELS))
     first = np.unique(image, return_index=True)[1]

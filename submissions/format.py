@@ -80,9 +80,11 @@ ANNOTATIONS = pa.schema(
         pa.field("face_quality", pa.float64()),
         pa.field("prompt_similarity", pa.float64()),
         pa.field("reference_similarity", pa.float64()),
+        pa.field("faces", pa.int32()),
     ]
 )
-"""One row per face, `face` from 0; an image without a usable face is one row with face 0 and a status other than ok."""
+"""One row per face, `face` from 0; an image without a usable face is one row with face 0 and a status other than ok.
+`faces`: how many faces were found in the image, so that no row can be left out unseen."""
 
 JUDGEMENTS = pa.schema(
     [

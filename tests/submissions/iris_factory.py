@@ -42,6 +42,7 @@ def annotated(
         "age": np.array(AGES)[attributes[:, 1]],
         "skin_tone": np.array(SKIN_TONES)[attributes[:, 2]],
         "race": pa.nulls(rows, pa.string()),
+        "faces": np.ones(rows, dtype=np.int32),
     } | {name: rng.uniform(*limits, rows) for name, limits in RANGES.items()}
     return pa.Table.from_arrays([pa.array(columns[f.name], type=f.type) for f in ANNOTATIONS], schema=ANNOTATIONS)
 
