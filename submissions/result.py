@@ -12,12 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from submissions.benchmark import Benchmark, Scored
+from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import Submission
-from submissions.registry import benchmark
+from submissions.registry import NAMES, benchmark
+from submissions.strict_json import check_values, decode, parse
 from submissions.values import Value
 
 FORMAT = 1
+MAX_BYTES = 64 << 20
+"""A larger file is no result; ours are below a megabyte."""
+DEPTH = 16
+_SHAPE: Mapping[str, tuple[type, ...]] = {
+    "benchmark": (str,),
+    "standard": (str,),
+    "meta": (dict,),
+    "signature": (dict,),
+    "ranking": (str,),
+    "ranked": (int, float, type(None)),
+    "unranked": (list,),
+    "labels": (dict,),
+    "scores": (list,),
+    "values": (list,),
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,7 @@ class Result:
         """The result that `to_json` wrote. UsageError if it is none of ours."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or "values" not in data:
             raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
+        _check_shape(data)
         values = {v["name"]: Value.from_json(v) for v in data["values"]}
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
         scored = Scored(scores, data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
@@ -72,11 +90,33 @@ class Result:
 
     @classmethod
     def load(cls, path: Path) -> Result:
-        """The result in a file. UsageError if the file is no JSON or no result."""
+        """The result in a file. UsageError if the file is no JSON or no result.
+
+        Its scores are made again from its raw values, under its own standard: what a file claims ranks nobody.
+        """
         try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{path} is no result: {error}. `fairspace score` writes one with --out.") from error
+            if path.stat().st_size > MAX_BYTES:
+                raise UsageError(f"{path} is no result: it has more than {MAX_BYTES:,} bytes.")
+            data = parse(decode(path.read_bytes()), DEPTH)
+            check_values(data)
+            result = cls.from_json(data)
+            return rescore(result, result.standard)
+        except (OSError, ValueError, KeyError, TypeError, ArithmeticError) as error:
+            what = show(str(error), 200)
+            raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error
+
+
+def _check_shape(data: Mapping[str, Any]) -> None:
+    """Refuse what has another shape than a result's JSON. ValueError says where."""
+    for name, kinds in _SHAPE.items():
+        if type(data.get(name, ...)) not in kinds:
+            raise ValueError(f"{name} is not what `fairspace score` writes")
+    texts = [*data["signature"].values(), *data["labels"].values(), *data["unranked"]]
+    texts += [data["meta"].get(name) for name in ("model", "revision", "organisation", "licence")]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("signature, labels, unranked and meta hold something that is no text")
+    if data["benchmark"] not in NAMES:
+        raise ValueError(f"there is no benchmark {data['benchmark']!r}")
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 State = Literal["value", "undefined", "not_run"]
+STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
 
 
@@ -64,8 +65,16 @@ class Value:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Value:
-        """The value that `to_json` wrote."""
-        return cls(**data)
+        """The value that `to_json` wrote. TypeError or ValueError if it is none."""
+        found = cls(**data)
+        numbers = (found.value, found.low, found.high)
+        if not all(isinstance(text, str) for text in (found.name, found.reason)) or found.state not in STATES:
+            raise ValueError("a value whose name, state or reason is none of ours")
+        if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(found.evidence, dict):
+            raise ValueError(f"{found.name}: a number or evidence of another type")
+        if not all(type(count) is int and count >= 0 for count in (found.expected, found.valid)):
+            raise ValueError(f"{found.name}: counts that are no counts")
+        return found
 
 
 def measured(
