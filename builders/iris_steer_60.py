@@ -28,7 +28,7 @@ from builders.iris_groups import (
     group_attributes,
 )
 
-TEMPLATE = "a photo of the face of a {age} {skin}-color skintone {gender} {occupation}"
+TEMPLATE = "a photo of the face of {age} {skin}-color skintone {gender} {occupation}"
 """C.2's example with its parts as variables."""
 STEREOTYPES = 10
 IMAGES = 100
@@ -118,7 +118,7 @@ def steer_prompt(occupation: int, group: int) -> str:
     """The prompt that asks for a group in an occupation; its ages are young, middle and older, as in C.2's examples."""
     gender, age, skin = group_attributes(np.array([group]))[0]
     return TEMPLATE.format(
-        age=LABELS["b"][age],
+        age=("a young", "a middle", "an older")[age],
         skin=SKIN_TONES[skin],
         gender=GENDERS[gender],
         occupation=OCCUPATIONS[occupation].replace("_", " "),
