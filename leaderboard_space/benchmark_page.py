@@ -74,7 +74,7 @@ def build_page(view: View, store: Store) -> Page:
                     **board_layout(part.total, part.columns, view.labels, view.cohort),
                 )
             tables.append(frame)
-    notes = gr.Markdown(content[-1], elem_classes="small notes")
+    notes = gr.Markdown(content[-1], latex_delimiters=[], elem_classes="small notes")
     gr.Markdown(view.legend, elem_classes="small")
     return Page(view, standard, about_standard, tuple(tables), tuple(figures), notes)
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import html
 import re
 
+from submissions.faults import plain as plain
 from submissions.values import Value
 
 MISSING = {"undefined": "undefined", "not_run": "not run"}
 _MARKUP = re.compile(r"[^0-9A-Za-z \u0080-\U0010ffff]")
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
-def plain(text: str) -> str:
-    """Submitted text without characters that steer the display (controls, line breaks, direction marks)."""
-    return _HIDDEN.sub(" ", text)
 
 
 def shortened(text: str, most: int) -> str:

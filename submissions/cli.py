@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from submissions import show
-from submissions.faults import SubmissionError, UsageError
+from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
 
@@ -41,7 +41,7 @@ def main() -> None:
     try:
         app()
     except UsageError as error:
-        typer.secho(f"fairspace: {error}", fg="red", err=True)
+        typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(2)
     except SubmissionError as error:
         show.faults(error.faults)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """Untrusted text without what steers a terminal or a page: controls, line breaks, direction marks, invisible signs.
+
+    Halves of surrogate pairs, which no terminal can print, go too.
+    """
+    return _STEERING.sub(" ", text)
 
 
 @dataclass(frozen=True)

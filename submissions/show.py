@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from submissions.board import Row
-from submissions.faults import Fault
+from submissions.faults import Fault, plain
 from submissions.format import Submission
 from submissions.registry import benchmark
 from submissions.result import Result
@@ -31,7 +31,8 @@ def number(value: float | None) -> str:
 
 
 def _cell(text: object) -> Text:
-    return Text(str(text))
+    """Untrusted text as it is: no markup, no escape sequence, no mark that reorders it."""
+    return Text(plain(str(text)))
 
 
 def values(title: str, rows: Iterable[Value]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from submissions import cli
+from submissions.progress import reported
 from submissions.registry import benchmark
 from submissions.writing import write_submission
 from tests.submissions import iris_factory
@@ -181,3 +183,29 @@ def test_steer_items_follow_the_neutral_images_of_a_submission(run: Run, tmp_pat
     code, _, err = run("items", "iris", "--out", tmp_path / "items", "--neutral", tmp_path / "nowhere")
     assert code == 2
     assert "nowhere" in err
+
+
+def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo: Path, tmp_path: Path) -> None:
+    from submissions.check import read_submission
+    from submissions.result import score_submission
+    from submissions.store import Store
+
+    steering = "\x1b]0;owned\x07\x1b[2J\u009b31m[/red][bold]\u202egnp\r"
+    file = steering.replace("/", "")
+    found = score_submission(read_submission(demo))
+    store = Store(tmp_path)
+    store.add(replace(found, meta={**found.meta, "model": steering, "organisation": steering}))
+    (tmp_path / "results" / "stereotypical_bias" / f"{file}.json").write_text("{}")
+    outputs = [run("board", "--benchmark", "stereotypical_bias", "--store", tmp_path)]
+    outputs.append(run("rescore", tmp_path / f"{file}.json", "--standard", "inaugural"))
+    outputs.append(run("check", tmp_path / f"{file}\udcff"))
+    assert "BROKEN_RESULT" in outputs[0][1]
+    for _, out, err in outputs:
+        assert not {"\x1b", "\u009b", "\x07", "\r", "\u202e"} & set(out + err)
+        assert "Traceback" not in err
+
+
+def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    with reported("Checking [/red].zip") as report:
+        report("read [/bold].jsonl", 1, 2)
