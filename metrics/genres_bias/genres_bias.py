@@ -1,6 +1,5 @@
 """GENRES' eight gender bias metrics as an `evaluate` metric; the formulas are in `formula.py`."""
 
-import math
 from typing import Any
 
 import datasets
@@ -62,6 +61,7 @@ Examples:
     (2.0, None)
 """
 
+MOST = 1e9
 CHOICES = {
     "relations": RELATIONAL_MODELS,
     "higher_status": ("male", "female", "neither", ""),
@@ -119,7 +119,7 @@ class GenresBias(evaluate.Metric):
         words = {name: np.array(columns[name], str) for name in CHOICES}
         for name, known in CHOICES.items():
             encode(columns[name], name, known, missing=name != "relations")
-        table = {name: numbers(columns[name], name, -math.inf if "valence" in name else 0, math.inf) for name in COUNTS}
+        table = {name: numbers(columns[name], name, -MOST if "valence" in name else 0, MOST) for name in COUNTS}
         for part, whole in PARTS.items():
             beyond = np.flatnonzero(np.abs(table[part]) > table[whole])
             if len(beyond):

@@ -1,6 +1,5 @@
 """GENRES' total bias score as an `evaluate` metric; the formula is in `formula.py`, the cohorts in `standards.py`."""
 
-import math
 from typing import Any
 
 import datasets
@@ -46,6 +45,7 @@ Examples:
     4.44
 """
 
+MOST = 1e9
 METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 
 
@@ -70,12 +70,15 @@ class TotalBiasScore(evaluate.Metric):
     ) -> dict[str, Any]:
         encode([cohort], "cohort", tuple(COHORTS), missing=False)
         values, bottom, top = (
-            numbers(predictions if column is None else column, name, -math.inf, math.inf)
+            numbers(predictions if column is None else column, name, -MOST, MOST)
             for name, column in (("predictions", predictions), ("low", low), ("high", high))
         )
         for name, column in (("predictions", values), ("low", bottom), ("high", top)):
             if len(column) != len(METRICS):
                 raise MetricInputError("METRIC_LENGTH", f"{name} has {len(column)} values; expected 8, M1 to M8")
+        outside = np.flatnonzero((bottom > values) | (values > top))
+        if len(outside):
+            raise MetricInputError("METRIC_RANGE", f"{METRICS[outside[0]]} is not between its low and its high")
         frozen = COHORTS[cohort]
         z = z_scores(values, frozen.mean, frozen.std)
         undefined = [name for name, x in zip(METRICS, z, strict=True) if np.isnan(x)]
