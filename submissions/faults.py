@@ -8,14 +8,19 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_PILED = re.compile(
+    r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
 
 
 def plain(text: str) -> str:
     """Untrusted text without what steers a terminal or a page: controls, line breaks, direction marks, invisible signs.
 
-    Halves of surrogate pairs, which no terminal can print, go too.
+    Halves of surrogate pairs, which no terminal can print, go too, and of accents piled on one letter all but three:
+    a hundred of them paint over the lines around.
     """
-    return _STEERING.sub(" ", text)
+    return _PILED.sub(r"\1", _STEERING.sub(" ", text))
 
 
 @dataclass(frozen=True)

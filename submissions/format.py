@@ -13,8 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-_MARKS = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
-"""Characters that would break a line or reorder the text around it: controls, line separators, bidi marks."""
+_MARKS = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"
+)
+"""Characters that break a line, reorder the text around them or show nothing, so that two names look the same."""
 Line = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{_MARKS}]([^{_MARKS}]*[^\s{_MARKS}])?$")
 ]

@@ -86,3 +86,8 @@ def test_signed_columns_are_coloured_by_sign_and_size() -> None:
 
 def test_footnote_numbers_are_raised() -> None:
     assert superscript(12) == "¹²"
+
+
+def test_piled_accents_are_cut_and_ordinary_ones_stay() -> None:
+    assert plain("Z" + "\u0301" * 199) == "Z" + "\u0301" * 3
+    assert plain("Vie\u0323\u0302t") == "Vie\u0323\u0302t"
