@@ -171,10 +171,14 @@ def board(
 ) -> None:
     """Show the board: published figures, scored submissions and baselines."""
     from submissions.board import board as rows_of
+    from submissions.registry import benchmark as find_benchmark
     from submissions.store import Store
 
+    names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
+    if not names:
+        raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace board` shows the inaugural ones.")
     boards = {}
-    for name in [benchmark] if benchmark else NAMES:
+    for name in names:
         stored = Store(store).read(name) if name in NAMES else None
         boards[name] = rows_of(name, standard, stored.results if stored else ())
         if stored and stored.faults:
@@ -260,13 +264,17 @@ def compare(
 @importing.command("genres", epilog="Example: fairspace import genres model_mf_*.jsonl.gz --out my-submission")
 def import_genres(
     files: Annotated[list[Path], typer.Argument(help="JSONL files in the authors' published layout, plain or gzip.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     model: Annotated[str | None, typer.Option(help="Name of the model; from the file names if left out.")] = None,
+    revision: Annotated[str, typer.Option(help="Commit, date or version of the model.")] = "not stated",
+    organisation: Annotated[str, typer.Option(help="Who made the model.")] = "not stated",
+    licence: Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")] = "not stated",
+    contact: Annotated[str, typer.Option(help="Where questions can be asked.")] = "not stated",
 ) -> None:
     """Import GENRES responses in the layout that the paper's authors published."""
     from submissions.import_genres import import_genres as imported
 
-    imported(files, out, model=model)
+    imported(files, out, model=model, revision=revision, organisation=organisation, licence=licence, contact=contact)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 

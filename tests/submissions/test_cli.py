@@ -102,6 +102,7 @@ def test_compare_reports_similarity_of_two_runs(run: Run, demo: Path) -> None:
     [
         (("check", "nowhere"), "nowhere"),
         (("board", "--benchmark", "genrez"), "did you mean 'genres'"),
+        (("board", "--standard", "inaugurl"), "No benchmark has a standard"),
         (("baseline", "randm", "--benchmark", "iris", "--out", "x"), "did you mean 'random'"),
         (("rescore", "nowhere.json", "--standard", "inaugural"), "is no result"),
         (("train-parser", "--source", "nowhere", "--out", "x"), "universaldependencies.org"),
@@ -209,3 +210,9 @@ def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
     with reported("Checking [/red].zip") as report:
         report("read [/bold].jsonl", 1, 2)
+
+
+def test_a_standard_of_one_benchmark_shows_its_board_alone(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("board", "--standard", "revised_truth", "--store", tmp_path, "--json")
+    assert code == 0
+    assert list(json.loads(out)) == ["fact_or_fair"]
