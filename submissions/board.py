@@ -25,7 +25,7 @@ class Row:
     """One line of a board.
 
     Args:
-        entry: unique on the board, made by us: `p-` and a number, or 12 hex digits.
+        entry: unique on the board, made by us: `p-` and a number, or 16 hex digits.
         model: its name, untrusted text.
         organisation: who made it, untrusted text.
         provenance: `published`, `scored here` or `baseline`.
@@ -81,9 +81,9 @@ def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result]
 
 
 def entry(result: Result) -> str:
-    """What a result is called on the board, 12 hex digits; the same under every standard."""
+    """What a result is called on the board, 16 hex digits; the same under every standard."""
     parts = (result.signature.get("submission", ""), str(result.meta.get("model")), str(result.meta.get("revision")))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _under(result: Result, standard: str) -> Result:

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-MAX_CHARACTERS = 60_000
+MAX_CHARACTERS = 20_000
 """A longer response is no passage of about 500 words; it is not split."""
 MAX_HEADING = 200
 """Headings are looked for in this many characters of a line, so that no line costs more than a moment."""
