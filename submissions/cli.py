@@ -315,7 +315,7 @@ def train_parser(
     source: Annotated[Path, typer.Option(help="Folder of the three gzipped CoNLL-U files of UD English EWT.")],
     out: Annotated[Path, typer.Option(help="Folder to write the pipeline to.")],
 ) -> None:
-    """Train the embedded English pipeline that GENRES' M3 and M5 run on (about half an hour on one core)."""
+    """Train the embedded English pipeline that GENRES' M3 and M5 run on (up to an hour on one core)."""
     from submissions.parser.train import train
 
     try:
