@@ -1,0 +1,43 @@
+"""What can go wrong while a dataset is built or published: one error says where, what, what was expected, and a remedy.
+
+`CODES` lists every code; codes are stable, so that a program can act on them.
+"""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "SOURCE_MISSING": "a source that a person must obtain is not in the source folder",
+    "SOURCE_LAYOUT": "a source file breaks its public layout",
+    "SOURCE_VALUE": "a cell of a source file has a value that its layout does not know",
+    "SOURCE_DAMAGED": "a spreadsheet program changed cells of a source file",
+    "SOURCE_IMAGE": "an image of a source is missing or cannot be read",
+    "TOOL_MISSING": "a build needs a model or a package that was not named or is not installed",
+    "TOOL_OUTPUT": "a model or endpoint gave something that cannot be used",
+    "OUT_IN_USE": "the output folder holds something else, or another build of the dataset",
+    "BUILD_INCOMPLETE": "the folder does not hold a finished build",
+    "BUILD_CHECK": "what was built does not have the counts, balance or wording that the dataset promises",
+    "CARD_INVALID": "a card breaks the Hub's rules",
+    "HUB_REFUSED": "the Hub refused a request, and asking again would not help",
+    "HUB_UNAVAILABLE": "the Hub did not answer, or kept failing",
+    "HUB_CONFLICT": "other writers kept changing the repository",
+    "TAG_RELEASED": "a tag exists already and holds other content",
+    "TAG_RESERVED": "a tag of this name would change what clients load",
+}
+
+
+class BuildError(Exception):
+    """A dataset cannot be built or published.
+
+    Args:
+        code: a key of `CODES`.
+        where: file and line, item, repository or option.
+        what: what was found there.
+        expected: what was expected instead.
+        mend: what to do.
+    """
+
+    def __init__(self, code: str, where: str, what: str, expected: str, mend: str) -> None:
+        if code not in CODES:
+            raise KeyError(f"{code} is no error code of the builders")
+        super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
+        self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend

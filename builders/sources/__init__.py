@@ -1,0 +1,140 @@
+"""The sources that a person must obtain: what each is, where to get it, and where it lies in the source folder.
+
+One module per layout reads it (`facet`, `fairface`, `utkface`, `mst_e`, `labour_tables`, `model_images`); `SOURCES`
+lists them for `fairspace sources` and says which images may be published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.errors import BuildError
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source.
+
+    Args:
+        name: of its subfolder in the source folder.
+        title: for people.
+        licence: name or SPDX identifier.
+        terms: what the licence allows and forbids, in a sentence or two.
+        address: where to get it.
+        files: what must lie in the subfolder, as patterns; the first is what `found` looks for.
+        redistribute: whether its images may be published again.
+        training: whether its images may be used to train, by default.
+    """
+
+    name: str
+    title: str
+    licence: str
+    terms: str
+    address: str
+    files: tuple[str, ...]
+    redistribute: bool
+    training: bool
+
+    def found(self, source: Path | None) -> Path | None:
+        """Its folder, if it is there with the first of `files`; else None."""
+        if source is None:
+            return None
+        folder = source / self.name
+        return folder if any(True for _ in folder.glob(self.files[0])) else None
+
+    def need(self, source: Path | None) -> Path:
+        """Its folder. BuildError SOURCE_MISSING says where to get it."""
+        folder = self.found(source)
+        if folder is None:
+            raise BuildError(
+                "SOURCE_MISSING",
+                str(source / self.name if source else "--source"),
+                f"no {self.files[0]}",
+                f"{self.title} with {', '.join(self.files)}",
+                f"obtain it from {self.address} under its terms ({self.licence}) and put it there",
+            )
+        return folder
+
+
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        Source(
+            name="facet",
+            title="FACET (FAirness in Computer Vision EvaluaTion)",
+            licence="FACET Usage Agreement",
+            terms=(
+                "For evaluation of models only: training on it is forbidden, and images may not be passed on. We "
+                "publish ids, annotations and crop boxes, never its images."
+            ),
+            address="https://ai.meta.com/datasets/facet/",
+            files=("annotations/annotations.csv", "images/**/*.jpg"),
+            redistribute=False,
+            training=False,
+        ),
+        Source(
+            name="fairface",
+            title="FairFace",
+            licence="CC-BY-4.0",
+            terms="May be used, changed and passed on with attribution.",
+            address="https://github.com/joojs/fairface",
+            files=("fairface_label_train.csv", "fairface_label_val.csv", "train/*.jpg", "val/*.jpg"),
+            redistribute=True,
+            training=True,
+        ),
+        Source(
+            name="utkface",
+            title="UTKFace",
+            licence="non-commercial research only",
+            terms="For non-commercial research; the copyright of the images stays with their owners. Not passed on.",
+            address="https://susanqq.github.io/UTKFace/",
+            files=("**/*.jpg",),
+            redistribute=False,
+            training=True,
+        ),
+        Source(
+            name="mst_e",
+            title="Monk Skin Tone Examples (MST-E)",
+            licence="MST-E terms of Google",
+            terms=(
+                "Made to teach human annotators; its terms name no training of classifiers. Whether training is "
+                "allowed is an open question, so it is off unless the user asks for it with --include mst_e. Not passed on."
+            ),
+            address="https://skintone.google/mste-dataset",
+            files=("mst-e_image_details.csv", "**/*.jpg"),
+            redistribute=False,
+            training=False,
+        ),
+        Source(
+            name="bls",
+            title="Labour force statistics of the Current Population Survey, tables 11 and 11b (U.S. BLS)",
+            licence="public domain",
+            terms="Works of the U.S. government; citation is asked for.",
+            address="https://www.bls.gov/cps/tables.htm",
+            files=("cpsaat11.csv", "cpsaat11b.csv"),
+            redistribute=True,
+            training=True,
+        ),
+        Source(
+            name="eurostat",
+            title="Employment by sex, age and occupation, table lfsa_egai2d (Eurostat)",
+            licence="CC-BY-4.0",
+            terms="May be used and passed on with the source named.",
+            address="https://ec.europa.eu/eurostat/databrowser/view/lfsa_egai2d",
+            files=("lfsa_egai2d.tsv*",),
+            redistribute=True,
+            training=True,
+        ),
+        Source(
+            name="models",
+            title="Images that models made, with their annotations (one submission per folder)",
+            licence="as each model's licence says",
+            terms="The user answers for them; the licence that submission.json states is printed on the card.",
+            address="your own runs",
+            files=("*/submission.json", "*/annotations*.parquet", "*/images*.parquet"),
+            redistribute=True,
+            training=False,
+        ),
+    )
+}
