@@ -89,7 +89,7 @@ class PlanStore:
 
         Args:
             per_cell: how many at most, of every cell or of each; a cell that it does not name gives none.
-            order: the cells in the order in which they are wanted, each once; those left out give none. By name if None.
+            order: the cells in the order in which they are wanted, each once; others give none. By name if None.
         """
         counts = self.counts()
         cells = list(counts) if order is None else list(order)
