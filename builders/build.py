@@ -51,6 +51,7 @@ def build(
     tools: Tools | None = None,
     options: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    describe: Callable[[Path, Dataset, Manifest], None] | None = None,
 ) -> Manifest:
     """Build a dataset into `out`, or go on where an earlier call with the same arguments stopped.
 
@@ -63,6 +64,7 @@ def build(
         tools: models.
         options: other choices of the user.
         progress: called with what is done, how far, and of how much.
+        describe: writes the card and the metadata; `cards.dataset_card.write_cards` if left out.
 
     Returns:
         The manifest; also written to `manifest.json`, last of all files.
@@ -106,9 +108,9 @@ def build(
         notes=job.notes,
     )
     dataset.check(manifest)
-    from cards.dataset_card import write_cards
-
-    write_cards(out, dataset, manifest)
+    if describe is None:
+        from cards.dataset_card import write_cards as describe
+    describe(out, dataset, manifest)
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
     return manifest

@@ -1,22 +1,182 @@
-"""The card of a dataset (`README.md`) and its Croissant metadata, rendered from the build manifest."""
+"""The card of a dataset (`README.md`): text from `cards/datasets/`, figures from the build manifest.
+
+`cards/dataset.md.jinja` is the frame that all cards share; `cards/datasets/<name>.md.jinja` fills its blocks.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from builders.dataset import Dataset, Manifest
+from builders.sources import SOURCES, Source
+from cards.croissant import croissant
+from cards.rules import check_card
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = Path(__file__).parent
+CHANGES = (("inaugural", "v1", "First release."),)
+"""Standard, dataset revision, what changed; the newest last. A line is added with each standard, never changed."""
+TASKS = {
+    "iris_ideal_52": ["visual-question-answering", "image-classification"],
+    "iris_steer_60": ["visual-question-answering", "text-to-image"],
+    "iris_gen_52": ["text-to-image"],
+    "iris_classifier_25": ["image-classification"],
+    "fact_or_fair": ["question-answering", "text-to-image"],
+    "genres": ["text-generation", "image-to-text"],
+    "stereotypical_bias": ["visual-question-answering"],
+}
+PAPERS = {"iris": ["arxiv:2603.00590"], "fact_or_fair": [], "genres": [], "stereotypical_bias": []}
+GATE = (
+    "This dataset shows or describes faces of persons. Its labels are perceived presentation, with error. You agree to "
+    "use it to measure the fairness of models, not to identify persons or to decide about them, and to keep the "
+    "licences of its sources."
+)
+_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
-def write_cards(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
-    """Write `README.md` and `croissant.json` into a build folder."""
-    configs = [
-        {
-            "config_name": config,
-            "data_files": [{"split": s.split, "path": f"{config}/{s.split}-*.parquet"} for s in splits],
-        }
+def write_cards(folder: Path, dataset: Dataset, manifest: Manifest, namespace: str = "fairspace") -> None:
+    """Write `README.md` and `croissant.json` into a build folder. BuildError CARD_INVALID if a rule is broken."""
+    features = {config: _features(folder / splits[0].shards[0].file) for config, splits in manifest.configs().items()}
+    repo_id = f"{namespace}/{dataset.name}"
+    card = dataset_card(dataset, manifest, features, repo_id)
+    check_card(card, "dataset", f"{dataset.name}/README.md")
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    metadata = croissant(dataset, manifest, features, _blocks(dataset, manifest), repo_id)
+    text = json.dumps(metadata, ensure_ascii=False, indent=1)
+    (folder / "croissant.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], repo_id: str) -> str:
+    """The card: YAML front matter that the Hub reads, and the text for people.
+
+    Args:
+        dataset: which.
+        manifest: of the build.
+        features: config -> its `datasets.Features`.
+        repo_id: namespace and name on the Hub.
+    """
+    sources = _used_sources(dataset, manifest)
+    columns = {
+        config: [
+            {"name": name, "type": _type(feature), "about": splits[0].fields.get(name, "")}
+            for name, feature in features[config].items()
+        ]
         for config, splits in manifest.configs().items()
-    ]
-    front = yaml.safe_dump({"pretty_name": dataset.title, "configs": configs}, sort_keys=False)
-    (folder / "README.md").write_text(f"---\n{front}---\n\n# {dataset.title}\n", encoding="utf-8")
+    }
+    text = (
+        _environment()
+        .get_template(f"datasets/{dataset.name}.md.jinja")
+        .render(
+            dataset=dataset,
+            manifest=manifest,
+            repo_id=repo_id,
+            columns=columns,
+            sources=sources,
+            left_out=[source for source in sources if not source.redistribute],
+            changes=CHANGES,
+            counts_text=_counts,
+            joint_text=_joint,
+        )
+    )
+    front = yaml.safe_dump(_front_matter(dataset, manifest, features), sort_keys=False, allow_unicode=True, width=110)
+    return f"---\n{front}---\n\n{text.strip()}\n"
+
+
+def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any]) -> dict[str, Any]:
+    rows = sum(split.rows for split in manifest.splits)
+    front: dict[str, Any] = {
+        "pretty_name": dataset.title,
+        "license": dataset.licence.lower(),
+        "language": ["en"],
+        "task_categories": TASKS[dataset.name],
+        "size_categories": [next((size for limit, size in _SIZES if rows < limit), "n>1T")],
+        "tags": ["fairness", "bias", "fairspace", dataset.benchmark.replace("_", "-"), *PAPERS[dataset.benchmark]],
+        "configs": [
+            {
+                "config_name": config,
+                **({"default": True} if number == 0 else {}),
+                "data_files": [{"split": s.split, "path": f"{config}/{s.split}-*.parquet"} for s in splits],
+            }
+            for number, (config, splits) in enumerate(manifest.configs().items())
+        ],
+        "dataset_info": [
+            {
+                "config_name": config,
+                "features": features[config]._to_yaml_list(),
+                "splits": [
+                    {"name": s.split, "num_bytes": sum(x.bytes for x in s.shards), "num_examples": s.rows}
+                    for s in splits
+                ],
+                "download_size": sum(shard.bytes for s in splits for shard in s.shards),
+                "dataset_size": sum(shard.bytes for s in splits for shard in s.shards),
+            }
+            for config, splits in manifest.configs().items()
+        ],
+    }
+    if dataset.gated:
+        front["extra_gated_prompt"] = GATE
+        front["extra_gated_fields"] = {
+            "Affiliation": "text",
+            "I will keep these terms and those of the sources": "checkbox",
+        }
+    return front
+
+
+@lru_cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # Markdown, not HTML: nothing of a user's is rendered here, and the Hub sanitizes what it shows.
+    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=False)  # noqa: S701
+
+
+def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
+    """The texts of a card by block, on one line each, for the Croissant metadata."""
+    template = _environment().get_template(f"datasets/{dataset.name}.md.jinja")
+    context = template.new_context({"dataset": dataset, "manifest": manifest})
+    return {name: " ".join("".join(block(context)).split()) for name, block in template.blocks.items()}
+
+
+def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
+    """The sources that rows of this build come from, by the `origin` counts, and those whose files it names."""
+    origins = {o for split in manifest.splits for o, rows in split.counts.get("origin", {}).items() if rows}
+    files = {name.split("/")[0] for name in manifest.sources}
+    return [SOURCES[name] for name in dataset.sources if name in origins | files]
+
+
+def _features(shard: Path) -> Any:
+    import pyarrow.parquet as pq
+    from datasets import Features
+
+    return Features.from_arrow_schema(pq.read_schema(shard))
+
+
+def _type(feature: Any) -> str:
+    kind = type(feature).__name__
+    if kind == "ClassLabel":
+        names = feature.names
+        return ", ".join(names) if len(names) <= 6 else f"one of {len(names)} labels"
+    return str(feature.dtype) if kind == "Value" else kind.lower()
+
+
+def _counts(counts: Mapping[str, int], limit: int = 20) -> str:
+    shown = [f"{name or 'none'} {number}" for name, number in counts.items()]
+    if len(shown) <= limit:
+        return ", ".join(shown)
+    values = sorted(counts.values())
+    return f"{len(shown)} labels, {values[0]} to {values[-1]} rows each"
+
+
+def _joint(joint: Mapping[str, int]) -> str:
+    numbers = sorted(joint.values())
+    if len(joint) <= 18:
+        return ", ".join(f"{name} {number}" for name, number in joint.items()) + "."
+    return f"{len(joint)} with rows, {numbers[0]} to {numbers[-1]} rows each."

@@ -11,15 +11,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.build import MANIFEST, build, read_manifest
-from builders.dataset import Dataset, Job, Row, Split
+from builders import build as engine
+from builders.build import MANIFEST, read_manifest
+from builders.dataset import Dataset, Job, Manifest, Row, Split
 from builders.errors import BuildError
+
+CARD = """---
+configs:
+- config_name: plain
+  data_files:
+  - split: test
+    path: plain/test-*.parquet
+---
+"""
 
 
 def features() -> Any:
     from datasets import ClassLabel, Features, Value
 
     return Features({"id": Value("string"), "gender": ClassLabel(names=["female", "male"]), "n": Value("int64")})
+
+
+def card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
+    (folder / "README.md").write_text(CARD)
+
+
+def build(dataset: Dataset, out: Path, **arguments: Any) -> Manifest:
+    return engine.build(dataset, out, describe=card, **arguments)
 
 
 class Killed(BaseException):
