@@ -1,4 +1,4 @@
-"""The figures that the four papers print, as rows for the board. The tables lie in `published/`, as printed.
+"""The figures that the four papers print, as rows for the board. The tables are `builders.published`'s.
 
 A published row carries printed numbers only: no intervals, no coverage, no records behind them. Where a printed number
 contradicts its own formula, the row keeps the number and a footnote names the erratum in `cards/errata.md`.

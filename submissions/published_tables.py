@@ -1,22 +1,15 @@
-"""The tables in `published/`, as printed: rows, organisations and footnotes, and what a published row is made of."""
+"""What a published row is made of: one model of a paper's table, its figures as values, and their footnotes.
+
+The figures come from `builders.published`, which the datasets publish too.
+"""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 
+from builders.published import PAPERS, Figure, figures
 from submissions.values import Value, measured, not_run
-
-FOLDER = Path(__file__).parent / "published"
-SOURCES = {
-    "iris": "IRIS (arXiv:2603.00590)",
-    "fact_or_fair": "FACT-OR-FAIR",
-    "stereotypical_bias": "Measuring Stereotypical Bias in Multi-modal Large Language Models",
-    "genres": "GENRES (From Individuals to Interactions)",
-}
 
 
 @dataclass(frozen=True)
@@ -57,26 +50,35 @@ class Published:
     footnotes: tuple[Footnote, ...] = ()
 
 
-@lru_cache
-def table(name: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of one table in `published/`, every cell as printed."""
-    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
+def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
+    """Model and cohort -> the printed figures of that row; the rows of the paper's main table, in its order."""
+    cells = figures(benchmark)
+    found: dict[tuple[str, str], list[Figure]] = {}
+    for figure in cells:
+        if figure.table == cells[0].table:
+            found.setdefault((figure.model, figure.cohort), []).append(figure)
+    for (model, _), own in found.items():
+        own += [figure for figure in cells if figure.table != cells[0].table and figure.model == model]
+    return found
 
 
-def printed(name: str, text: str, source: str) -> Value:
-    """A printed number as a value; `not_run` where the table has none ('' or 'n/a')."""
-    if text in ("", "n/a", "-"):
-        return not_run(name, f"{source} prints no such figure for this model")
-    return measured(name, float(text.lstrip("<")), evidence={"printed": text, "source": source})
+def source(figure: Figure) -> str:
+    """Paper and table of a figure."""
+    return f"{PAPERS[figure.benchmark]}, {figure.table}"
 
 
-def organisation(benchmark: str, model: str) -> str:
-    """Who made a model of a benchmark's paper (`models.csv`)."""
-    return next(r["organisation"] for r in table("models") if (r["benchmark"], r["model"]) == (benchmark, model))
+def printed(figure: Figure) -> Value:
+    """A printed figure as a value; `not_run` where the table has none."""
+    if figure.value is None:
+        return missing(figure.score, source(figure))
+    return measured(figure.score, figure.value, evidence={"printed": figure.printed, "source": source(figure)})
 
 
-def footnotes(benchmark: str, model: str) -> tuple[Footnote, ...]:
-    """The remarks on a model's printed numbers (`footnotes.csv`)."""
-    rows = (r for r in table("footnotes") if (r["benchmark"], r["model"]) == (benchmark, model))
-    return tuple(Footnote(r["score"], r["erratum"], r["text"]) for r in rows)
+def missing(name: str, place: str) -> Value:
+    """A score that a table does not print for a model."""
+    return not_run(name, f"{place} prints no such figure for this model")
+
+
+def footnotes(own: Iterable[Figure]) -> tuple[Footnote, ...]:
+    """The remarks on a model's printed numbers, in the order of the tables."""
+    return tuple(Footnote(figure.score, figure.erratum, figure.note) for figure in own if figure.erratum)

@@ -1,4 +1,4 @@
-"""The published tables that the tests compare with: the board's own copies, and those that only tests need."""
+"""The published tables that the tests compare with: those that datasets publish, and those that only tests need."""
 
 import csv
 from pathlib import Path
@@ -8,9 +8,9 @@ ROOT = Path(__file__).parents[2]
 
 def rows(name: str) -> list[dict[str, str]]:
     """The rows of a published table by file name, as printed."""
-    for folder in ("submissions/published", "tests/tables"):
+    for folder in ("builders/reference/published", "tests/tables"):
         path = ROOT / folder / f"{name}.csv"
         if path.exists():
             with path.open(encoding="utf-8", newline="") as file:
                 return list(csv.DictReader(file))
-    raise FileNotFoundError(f"{name}.csv is neither in submissions/published nor in tests/tables")
+    raise FileNotFoundError(f"{name}.csv is neither in builders/reference/published nor in tests/tables")

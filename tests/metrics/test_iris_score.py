@@ -25,7 +25,7 @@ from metrics.iris_score.standards import (
     STANDARDS,
 )
 
-PUBLISHED = Path(__file__).parents[2] / "submissions" / "published"
+PUBLISHED = Path(__file__).parents[2] / "builders" / "reference" / "published"
 HALF_DIGIT = 5e-5
 PROFILES_THAT_BREAK_THE_FORMULA = {
     ("VILA-U", "gen"),

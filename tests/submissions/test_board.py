@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from builders.published import table
 from submissions.board import board
 from submissions.faults import UsageError
 from submissions.published import published
-from submissions.published_tables import table
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result, rescore
 from submissions.values import measured
