@@ -73,7 +73,7 @@ def jpeg(image: Image) -> bytes:
 def make(
     job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 8, config: str = "images"
 ) -> Iterator[tuple[Wanted, Image | None]]:
-    """Make images, in order; an image that passed no attempt comes as None.
+    """Make images, in order; an image that passed no attempt comes as None. `info["seed"]` is what it was made with.
 
     Args:
         job: the build. Rejected candidates are logged with the number of the attempt and the check's evidence, and
@@ -156,7 +156,9 @@ class _Item:
         for attempt, verdict in enumerate(self.rejected):
             self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
         if self.passed:
-            return self.store.image(self.name)
+            image = self.store.image(self.name)
+            image.info["seed"] = seed(self.job.seed, self.wanted.key, self.attempt)
+            return image
         self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
         return None
 
