@@ -73,7 +73,9 @@ def jpeg(image: Image) -> bytes:
 def make(
     job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 8, config: str = "images"
 ) -> Iterator[tuple[Wanted, Image | None]]:
-    """Make images, in order; an image that passed no attempt comes as None. `info["seed"]` is what it was made with.
+    """Make images, in order; an image that passed no attempt comes as None.
+
+    Its `info` says what it was made with (`seed`) and what the check found (the evidence of its verdict).
 
     Args:
         job: the build. Rejected candidates are logged with the number of the attempt and the check's evidence, and
@@ -118,6 +120,7 @@ class _Item:
         self.store = MadeStore(job.work)
         self.rejected: list[Verdict] = []
         self.passed = False
+        self.evidence: Mapping[str, str | int | float] = {}
         while self.open and (known := self.store.verdict(self.name)) is not None:
             self._count(Verdict(known["reason"], known["evidence"]))
 
@@ -157,6 +160,7 @@ class _Item:
             self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
         if self.passed:
             image = self.store.image(self.name)
+            image.info |= self.evidence
             image.info["seed"] = seed(self.job.seed, self.wanted.key, self.attempt)
             return image
         self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
@@ -166,7 +170,7 @@ class _Item:
         if verdict.reason:
             self.rejected.append(verdict)
         else:
-            self.passed = True
+            self.passed, self.evidence = True, verdict.evidence
 
 
 def _generate(job: Job, wanted: Sequence[Wanted], attempts: Sequence[int]) -> list[Image]:

@@ -86,6 +86,18 @@ def test_every_image_passed_the_check_and_the_log_says_what_did_not(tmp_path: Pa
     assert all(line["red"] > 85 / 7 and line["attempt"] < 40 for line in red)
 
 
+def test_an_image_says_its_seed_and_what_the_check_found(tmp_path: Path) -> None:
+    def judged(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
+        reds = [image.tobytes()[0] for image in images]
+        return [Verdict("too red" if red > 128 else "", {"red": red}) for red in reds]
+
+    job = Job(None, tmp_path, seed=3, tools=Tools(generator=Painter()))
+    for _ in ("made", "taken up"):
+        images = [image for _, image in make(job, WANTED, judged, attempts=40) if image]
+        assert len(images) == len(WANTED)
+        assert all(image.info["red"] == image.info["seed"] >> 16 & 255 == image.tobytes()[0] for image in images)
+
+
 @pytest.mark.parametrize("batch", [1, 3, 7, 64])
 def test_the_batch_size_changes_nothing(tmp_path: Path, batch: int) -> None:
     assert run(tmp_path / "a", batch=4) == run(tmp_path / "b", batch=batch)
