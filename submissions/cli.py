@@ -1,4 +1,4 @@
-"""The command `fairspace`. Exit codes: 0 done, 1 the submission is at fault, 2 wrong use."""
+"""The command `fairspace`. Exit codes: 0 done, 1 a submission, source or build is at fault, 2 wrong use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from submissions import show
+from builders.errors import BuildError
+from submissions import cli_builders, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
@@ -26,6 +27,11 @@ app = typer.Typer(
 )
 importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
 app.add_typer(importing, name="import")
+app.command("build", epilog=cli_builders.BUILD_EXAMPLE)(cli_builders.build)
+app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE)(cli_builders.sources)
+app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE)(cli_builders.publish)
+ONLINE = ("build", "publish")
+"""The commands that may talk to the Hub: for models, and to publish."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
@@ -37,7 +43,8 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if not set(sys.argv[1:2]) & set(ONLINE):
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         app()
     except UsageError as error:
@@ -45,6 +52,9 @@ def main() -> None:
         sys.exit(2)
     except SubmissionError as error:
         show.faults(error.faults)
+        sys.exit(1)
+    except BuildError as error:
+        typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(1)
     except OSError as error:
         if error.filename is None:

@@ -1,0 +1,72 @@
+"""Cards that the Hub would refuse are refused before anything is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from builders.errors import BuildError
+from cards.rules import check_card, front_matter
+
+ROOT = Path(__file__).parents[2]
+GOOD: dict[str, Any] = {
+    "pretty_name": "Title",
+    "license": "cc-by-4.0",
+    "language": ["en"],
+    "size_categories": ["n<1K"],
+    "task_categories": ["question-answering"],
+    "tags": ["fairness"],
+    "configs": [{"config_name": "plain", "data_files": [{"split": "test", "path": "plain/test-*.parquet"}]}],
+}
+
+
+def card(**changes: Any) -> str:
+    data = {key: value for key, value in (GOOD | changes).items() if value is not None}
+    return f"---\n{yaml.safe_dump(data)}---\n\n# Title\n"
+
+
+def test_a_good_card_passes() -> None:
+    check_card(card(), "dataset", "README.md")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("license", None),
+        ("license", "do what you like"),
+        ("license", "other"),
+        ("pretty_name", ""),
+        ("language", "english"),
+        ("size_categories", ["small"]),
+        ("size_categories", []),
+        ("task_categories", []),
+        ("tags", [1]),
+        ("configs", []),
+        ("configs", [{"config_name": "a b", "data_files": [{"split": "test", "path": "x"}]}]),
+        ("configs", [{"config_name": "a", "data_files": []}]),
+        ("configs", GOOD["configs"] * 2),
+        ("configs", [{**GOOD["configs"][0], "default": True}, {**GOOD["configs"][0], "default": True}]),
+    ],
+)
+def test_a_broken_key_is_named(key: str, value: Any) -> None:
+    with pytest.raises(BuildError, match=r"CARD_INVALID at README\.md") as raised:
+        check_card(card(**{key: value}), "dataset", "README.md")
+    assert key.rstrip("s") in raised.value.what + raised.value.expected
+
+
+@pytest.mark.parametrize("text", ["# no front matter\n", "---\n- a list\n---\n", "---\na: [\n---\n"])
+def test_a_card_without_a_readable_block_is_refused(text: str) -> None:
+    with pytest.raises(BuildError, match="CARD_INVALID"):
+        front_matter(text, "README.md")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*sorted(ROOT.glob("metrics/*/README.md")), ROOT / "leaderboard_space" / "README.md"],
+    ids=lambda f: f.parent.name,
+)
+def test_the_cards_of_metrics_and_space_pass(file: Path) -> None:
+    check_card(file.read_text(encoding="utf-8"), "space", str(file))
