@@ -8,8 +8,9 @@ images again:
 
 or, in Python, `join(dataset, "sources")`. A row names its file (`source_file`, a path below the source's folder), the
 file's hash (`source_sha256`) and the crop (`crop_x`, `crop_y`, `crop_width`, `crop_height` in pixels of the upright
-image); rows made of two files have `left_file`, `left_sha256`, `right_file` and `right_sha256`. Rows that have an image
-keep it. A file that is missing or is not the one that the dataset was made from stops the join with a `JoinError`.
+image), or is the whole file where a dataset has no such columns; rows made of two files have `left_file`,
+`left_sha256`, `right_file` and `right_sha256`. Rows that have an image keep it. A file that is missing or is not the
+one that the dataset was made from stops the join with a `JoinError`.
 """
 
 from __future__ import annotations
@@ -94,6 +95,8 @@ class Maker:
         if not row.get("source_file"):
             return None
         data = self.read(name, row["source_file"], row["source_sha256"])
+        if "crop_x" not in row:
+            return {"bytes": data, "path": path}
         window = (row["crop_x"], row["crop_y"], row["crop_width"], row["crop_height"])
         return {"bytes": _made(name, lambda: cropped_jpeg(data, window)), "path": path}
 

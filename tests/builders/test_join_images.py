@@ -166,3 +166,9 @@ def test_the_command_runs_alone_in_another_folder(tmp_path: Path) -> None:
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 2
     assert "is not empty" in again.stderr
+
+
+def test_a_row_without_crop_columns_is_the_whole_file(tmp_path: Path) -> None:
+    whole = [{key: value for key, value in row.items() if not key.startswith("crop_")} for row in rows(tmp_path)]
+    first = next(join(whole, tmp_path))
+    assert first["image"]["bytes"] == next((tmp_path / "facet").rglob("a.jpg")).read_bytes()
