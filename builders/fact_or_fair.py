@@ -9,7 +9,7 @@ independently, so a group may be missing or doubled among the options. Every row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from builders.dataset import Dataset, Job, Manifest, Split
 from builders.fact_or_fair_prompts import (
     ASK,
     context_text,
@@ -241,3 +242,27 @@ def _chance(attribute: str) -> pa.Array:
     true = truth("paper")[attribute][drawn.cell[:, 0], drawn.cell[:, 1]]
     share = (drawn.profiles(attribute) == true[:, None]).mean(axis=1)
     return pa.array(share, mask=true < 0)
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders.fact_or_fair_dataset import splits
+
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    from builders.fact_or_fair_dataset import check
+
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="fact_or_fair",
+    title="FACT-OR-FAIR",
+    benchmark="fact_or_fair",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=(),
+    splits=_splits,
+    check=_check,
+)
