@@ -1,0 +1,44 @@
+"""`python -m tests.hub --port 0 --root DIR`: serve a Hub on loopback; its address is the first line printed.
+
+Repositories live in DIR, so that a server which was killed goes on where it was. The server has one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import socket
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from tests.hub import files, repositories
+from tests.hub.errors import RefusalError, refuse
+from tests.hub.faults import Faulty
+from tests.hub.storage import Store
+
+
+def application(root: Path, page: int) -> Faulty:
+    """The Hub over a folder; `page` entries of a tree are listed at a time."""
+    inner = Starlette(routes=[*repositories.ROUTES, *files.ROUTES], exception_handlers={RefusalError: refuse})
+    inner.state.store, inner.state.page = Store(root), page
+    return Faulty(inner)
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.hub")
+    parser.add_argument("--port", type=int, default=0, help="0: any free one")
+    parser.add_argument("--root", type=Path, required=True, help="where repositories are kept")
+    parser.add_argument("--page", type=int, default=1000, help="entries of a tree per answer")
+    arguments = parser.parse_args()
+    listener = socket.create_server(("127.0.0.1", arguments.port), backlog=256)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    served = application(arguments.root, arguments.page)
+    config = uvicorn.Config(served, http="h11", log_level="warning", lifespan="off", timeout_keep_alive=60)
+    asyncio.run(uvicorn.Server(config).serve([listener]))
+
+
+if __name__ == "__main__":
+    main()
