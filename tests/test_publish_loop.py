@@ -1,0 +1,287 @@
+"""The whole loop with the real clients: build, publish to a Hub on loopback, load as a stranger in fresh processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from builders.artifacts import metric_names
+from builders.registry import NAMES
+from tests.hub.faults import DROP, SLOW, Fault
+from tests.hub.running import COMMIT, OWNER, STRANGER, Hub
+from tests.metric_values import EXPECTED
+
+pytestmark = pytest.mark.slow
+COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()"]
+
+
+@dataclass(frozen=True)
+class World:
+    """A Hub, the sample builds, and where caches go."""
+
+    hub: Hub
+    built: Path
+    homes: Path
+
+    def publish(self, *words: str, expect: int = 0) -> str:
+        """Run `fairspace publish` in a fresh process; what it printed."""
+        done = subprocess.run(
+            [*COMMAND, "publish", *words, "--built", str(self.built), "--allow-sample"],
+            env=self.hub.environment(self.homes / "owner", OWNER),
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == expect, f"{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def commits(self) -> dict[str, int]:
+        """Repository -> number of its commits."""
+        code = (
+            "from huggingface_hub import HfApi; import json\n"
+            "api = HfApi()\n"
+            "found = {}\n"
+            "for kind, repos in (('dataset', api.list_datasets(author='fairspace')),"
+            " ('space', api.list_spaces(author='fairspace'))):\n"
+            "    for repo in repos: found[repo.id] = len(api.list_repo_commits(repo.id, repo_type=kind))\n"
+            "print(json.dumps(found))"
+        )
+        found: dict[str, int] = json.loads(self.hub.run(code, self.homes / "owner", OWNER))
+        return found
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("loop") / "built"
+    done = subprocess.run(
+        [*COMMAND, "build", "all", "--sample", "--out", str(out)], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert sorted(folder.name for folder in out.iterdir()) == sorted(NAMES)
+    return out
+
+
+@pytest.fixture(scope="module")
+def world(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("hub")
+    with Hub.start(root / "hub") as hub:
+        world = World(hub, built, root / "homes")
+        world.publish("all", "--tag", "inaugural")
+        yield world
+
+
+def rows_of(built: Path) -> dict[str, dict[str, dict[str, int]]]:
+    """Dataset -> config -> split -> rows, as the build manifests say."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for name in NAMES:
+        manifest = json.loads((built / name / "manifest.json").read_text(encoding="utf-8"))
+        for split in manifest["splits"]:
+            found.setdefault(name, {}).setdefault(split["config"], {})[split["split"]] = split["rows"]
+    return found
+
+
+LOAD = """
+import json, sys
+from datasets import get_dataset_config_names, load_dataset
+expected = json.loads(sys.stdin.read())
+more = {more}
+found = {{}}
+for name, configs in expected.items():
+    repo = f"fairspace/{{name}}"
+    assert sorted(get_dataset_config_names(repo)) == sorted(configs), name
+    for config in configs:
+        loaded = load_dataset(repo, config, **more)
+        for split, rows in loaded.items():
+            number = sum(1 for _ in rows) if more.get("streaming") else rows.num_rows
+            found.setdefault(name, {{}}).setdefault(config, {{}})[split] = number
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"streaming": True}, {"revision": "inaugural"}], ids=["plain", "streaming", "by tag"]
+)
+def test_every_config_loads_for_a_person_with_access(world: World, more: dict[str, object]) -> None:
+    expected = rows_of(world.built)
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD.format(more=more)],
+        input=json.dumps(expected),
+        env=world.hub.environment(world.homes / f"reader-{len(more)}-{more.get('streaming')}", OWNER),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == expected
+
+
+def test_open_datasets_load_without_a_token_and_gated_ones_do_not(world: World) -> None:
+    code = (
+        "from datasets import load_dataset\n"
+        "print(load_dataset('fairspace/fact_or_fair', 'llm_objective', split='test').num_rows)\n"
+        "try: load_dataset('fairspace/iris_ideal_52', 'occupation')\n"
+        "except Exception as error: print(type(error).__name__, 'gated' in str(error).lower())"
+    )
+    for role, token in (("anyone", ""), ("stranger", STRANGER)):
+        lines = world.hub.run(code, world.homes / role, token).splitlines()
+        assert lines[0] == "66"
+        assert lines[1].endswith("True"), lines
+
+
+def test_images_that_may_not_be_passed_on_never_reach_the_hub(world: World) -> None:
+    code = (
+        "from datasets import load_dataset, Image\n"
+        "import json\n"
+        "found = {}\n"
+        "for name, config, images in (('iris_ideal_52', 'occupation', ('image',)),"
+        " ('iris_classifier_25', 'age_gender', ('image',)), ('stereotypical_bias', 'vision', ('image',))):\n"
+        "    for rows in load_dataset(f'fairspace/{name}', config).values():\n"
+        "        names = rows.features['origin'].names\n"
+        "        for column in images: rows = rows.cast_column(column, Image(decode=False))\n"
+        "        for row in rows:\n"
+        "            shown = row['image'] is not None and row['image']['bytes'] is not None\n"
+        "            key = names[row['origin']] + (' shown' if shown else ' hidden')\n"
+        "            found[key] = found.get(key, 0) + 1\n"
+        "print(json.dumps(found))"
+    )
+    found = json.loads(world.hub.run(code, world.homes / "owner", OWNER))
+    assert not {"facet shown", "utkface shown", "mst_e shown"} & found.keys()
+    assert {"facet hidden", "utkface hidden", "fairface shown", "synthetic shown"} <= found.keys()
+
+
+def test_every_metric_loads_from_the_hub_with_the_right_value(world: World) -> None:
+    assert sorted(EXPECTED) == metric_names()
+    code = (
+        "import json, evaluate\n"
+        "from tests.metric_values import EXPECTED, measured\n"
+        "print(json.dumps({name: measured(evaluate.load(f'fairspace/{name}'), name) for name in EXPECTED}))"
+    )
+    for role in ("metrics", "metrics-again"):
+        found = json.loads(world.hub.run(code, world.homes / role).splitlines()[-1])
+        assert found == {name: pytest.approx(case.value, abs=case.tolerance) for name, case in EXPECTED.items()}
+
+
+def test_a_second_publish_changes_nothing_and_a_changed_card_makes_one_commit(world: World) -> None:
+    before = world.commits()
+    assert len(before) == len(NAMES) + len(metric_names()) + 1
+    world.publish("all", "--tag", "inaugural")
+    assert world.commits() == before
+    manifest = world.built / "genres" / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    try:
+        data = json.loads(text)
+        data["notes"].append("a note that a maintainer added")
+        manifest.write_text(json.dumps(data), encoding="utf-8")
+        assert "README.md" in world.publish("genres", "--dry-run")
+        assert world.commits() == before
+        world.publish("all")
+        assert world.commits() == before | {"fairspace/genres": before["fairspace/genres"] + 1}
+    finally:
+        manifest.write_text(text, encoding="utf-8")
+    world.publish("genres")
+
+
+def test_a_released_tag_does_not_move(world: World) -> None:
+    code = (
+        "from huggingface_hub import HfApi\n"
+        "refs = HfApi().list_repo_refs('fairspace/genres', repo_type='dataset')\n"
+        "print([tag.target_commit for tag in refs.tags if tag.name == 'inaugural'])"
+    )
+    before = world.hub.run(code, world.homes / "owner", OWNER)
+    manifest = world.built / "genres" / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    try:
+        data = json.loads(text)
+        data["notes"].append("another note")
+        manifest.write_text(json.dumps(data), encoding="utf-8")
+        world.publish("genres")
+        assert "TAG_RELEASED" in world.publish("genres", "--tag", "inaugural", expect=1)
+    finally:
+        manifest.write_text(text, encoding="utf-8")
+    world.publish("genres", "--tag", "inaugural")
+    assert world.hub.run(code, world.homes / "owner", OWNER) == before
+
+
+@pytest.mark.parametrize("requests", [1, 3, 6, 10, 15])
+def test_a_publish_that_was_killed_is_completed_by_the_next(built: Path, tmp_path: Path, requests: int) -> None:
+    what = ["genres", "representation_disparity"]
+    with Hub.start(tmp_path / "hub") as hub:
+        world = World(hub, built, tmp_path / "homes")
+        hub.inject(*(Fault(method, ".", SLOW, times=1000, seconds=0.1) for method in ("GET", "POST", "PUT", "HEAD")))
+        process = subprocess.Popen(
+            [*COMMAND, "publish", *what, "--tag", "inaugural", "--built", str(built), "--allow-sample"],
+            env=hub.environment(tmp_path / "homes", OWNER),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 120
+        while len(hub.log()) < requests and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        hub.heal()
+        world.publish(*what, "--tag", "inaugural")
+        assert world.commits().keys() == {"fairspace/genres", "fairspace/representation_disparity"}
+        complete = world.commits()
+        world.publish(*what, "--tag", "inaugural")
+        assert world.commits() == complete
+        assert all(number <= 2 for number in complete.values()), "the first commit of a repository, and ours"
+
+
+def test_a_publish_survives_a_hub_that_fails(built: Path, tmp_path: Path) -> None:
+    with Hub.start(tmp_path / "hub") as hub:
+        world = World(hub, built, tmp_path / "homes")
+        hub.inject(
+            Fault("POST", COMMIT, 500, after=True),
+            Fault("POST", r"/tag/", 429, seconds=1),
+            Fault("POST", r"/preupload/", DROP),
+        )
+        world.publish("fact_or_fair", "--tag", "inaugural")
+        once = world.commits()
+        world.publish("fact_or_fair", "--tag", "inaugural")
+        assert world.commits() == once
+        assert once.keys() == {"fairspace/fact_or_fair"}
+        assert hub.faults_left() == []
+
+
+def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: Path) -> None:
+    code = (
+        "from huggingface_hub import snapshot_download as get; print(get('fairspace/leaderboard', repo_type='space'))"
+    )
+    folder = world.hub.run(code, world.homes / "space").strip().splitlines()[-1]
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        "FAIRSPACE_STORE": str(tmp_path / "store"),
+        "GRADIO_SERVER_PORT": "7860",
+    }
+    start = "import runpy, sys; sys.path.insert(0, '.'); import leaderboard_space.app as app; print(app.__file__)"
+    where = subprocess.run(
+        [sys.executable, "-c", start], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert where.stdout.startswith(folder), where.stderr
+    process = subprocess.Popen([sys.executable, "app.py"], cwd=folder, env=environment, stderr=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + 90
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while True:
+            try:
+                page = opener.open("http://127.0.0.1:7860/", timeout=5).read().decode()
+                break
+            except OSError:
+                assert process.poll() is None, process.stderr.read() if process.stderr else ""
+                assert time.monotonic() < deadline
+                time.sleep(0.3)
+        assert "fairspace" in page
+    finally:
+        process.kill()
+        process.communicate()
