@@ -65,11 +65,11 @@ SOURCES: dict[str, Source] = {
             title="FACET (FAirness in Computer Vision EvaluaTion)",
             licence="FACET Usage Agreement",
             terms=(
-                "For evaluation of models only: training on it is forbidden, and images may not be passed on. We "
-                "publish ids, annotations and crop boxes, never its images."
+                "For research that measures or evaluates models: training on it is forbidden, and images may not be "
+                "passed on. We publish ids, annotations and crop boxes, never its images."
             ),
             address="https://ai.meta.com/datasets/facet/",
-            files=("annotations/annotations.csv", "images/**/*.jpg"),
+            files=("annotations/annotations.csv", "**/*.jpg"),
             redistribute=False,
             training=False,
         ),
@@ -96,10 +96,11 @@ SOURCES: dict[str, Source] = {
         Source(
             name="mst_e",
             title="Monk Skin Tone Examples (MST-E)",
-            licence="MST-E terms of Google",
+            licence="MST-E terms (images of TONL, published by Google)",
             terms=(
-                "Made to teach human annotators; its terms name no training of classifiers. Whether training is "
-                "allowed is an open question, so it is off unless the user asks for it with --include mst_e. Not passed on."
+                "Made to teach human annotators. Its page states that the images may not be used to train machine "
+                "learning models, yet the IRIS paper names it among its training images: read the terms; it is off "
+                "unless the user asks for it with --include mst_e. Not passed on."
             ),
             address="https://skintone.google/mste-dataset",
             files=("mst-e_image_details.csv", "**/*.jpg"),
@@ -111,7 +112,7 @@ SOURCES: dict[str, Source] = {
             title="Labour force statistics of the Current Population Survey, tables 11 and 11b (U.S. BLS)",
             licence="public domain",
             terms="Works of the U.S. government; citation is asked for.",
-            address="https://www.bls.gov/cps/tables.htm",
+            address="https://www.bls.gov/cps/cpsaat11.xlsx and cpsaat11b.xlsx, each saved as CSV (UTF-8)",
             files=("cpsaat11.csv", "cpsaat11b.csv"),
             redistribute=True,
             training=True,
@@ -122,7 +123,7 @@ SOURCES: dict[str, Source] = {
             licence="CC-BY-4.0",
             terms="May be used and passed on with the source named.",
             address="https://ec.europa.eu/eurostat/databrowser/view/lfsa_egai2d",
-            files=("lfsa_egai2d.tsv*",),
+            files=("*lfsa_egai2d*.tsv*",),
             redistribute=True,
             training=True,
         ),

@@ -1,0 +1,179 @@
+"""FACET's persons: occupation, perceived presentation and box of each row of annotations.csv.
+
+Layout as published (49 551 persons in 31 702 images): `person_id`, `filename`, `class1`, `class2` (52 classes, the
+second often empty), `bounding_box` (x, y, width, height in pixels, as JSON or with Python's quotes), `skin_tone_1` to
+`skin_tone_10` and `skin_tone_na` (votes per tone of the Monk scale), and columns that are positive where they apply:
+`gender_presentation_{masc,fem,non_binary,na}`, `age_presentation_{young,middle,older,na}`. Other columns are not read.
+
+Decisions:
+
+- *Skin tone.* Votes are summed over light (tones 1-3), middle (4-7) and dark (8-10); the group with most votes is the
+  label. On a tie it is the tied group that holds the median vote; if the two middle votes lie in two groups, or the
+  median lies outside the tied groups, there is no label. There is none either where more annotators voted that the
+  tone cannot be told than for the group.
+- *Age.* The words are taken over, as IRIS does with FACET's annotations: young, middle (middle-aged), older. They are
+  impressions; where FACET's annotators drew the lines need not be where IRIS does (40 and 65).
+- *Gender.* fem is female, masc is male; IRIS has no group for non-binary presentation, so there is no label.
+- Two positive columns of one attribute contradict each other, and none says nothing: no label in both cases.
+- A person_id is a whole number and unique; a second row with the same one is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from os.path import isfile
+from pathlib import Path
+
+from builders.errors import BuildError
+from builders.iris_groups import OCCUPATIONS, SKIN_TONES
+from builders.sources.reading import AGAIN, inside, table
+from builders.tools import Box
+
+ANNOTATIONS = "annotations/annotations.csv"
+_TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))
+_GENDERS = {"fem": "female", "masc": "male", "non_binary": "", "na": ""}
+_AGES = {"young": "young", "middle": "middle-aged", "older": "older", "na": ""}
+_VOTES = (
+    *_TONES,
+    *(f"gender_presentation_{name}" for name in _GENDERS),
+    *(f"age_presentation_{name}" for name in _AGES),
+)
+_CLASSES = frozenset(OCCUPATIONS)
+_LAST_ID = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One annotated person; '' where there is no label.
+
+    Args:
+        line: in annotations.csv.
+        person_id: FACET's number.
+        file: the image, below the source's folder; `images/<filename>` if it is nowhere in it.
+        occupations: one or two of `OCCUPATIONS`, the primary one first.
+        gender: perceived: `female` or `male`.
+        age: perceived: `young`, `middle-aged` or `older`.
+        skin_tone: perceived: `light`, `middle` or `dark`.
+        skin_votes: votes for Monk's tones 1 to 10.
+        box: the annotators' box.
+    """
+
+    line: int
+    person_id: str
+    file: str
+    occupations: tuple[str, ...]
+    gender: str
+    age: str
+    skin_tone: str
+    skin_votes: tuple[int, ...]
+    box: Box
+
+
+def persons(folder: Path) -> Iterator[Person]:
+    """The persons of FACET, in the order of the file, one row in memory at a time.
+
+    Args:
+        folder: with annotations/annotations.csv and the images in any folders (as unpacked: imgs_1, imgs_2, imgs_3).
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
+    """
+    file = folder / ANNOTATIONS
+    columns = ("person_id", "filename", "class1", "class2", "bounding_box", *_VOTES)
+    find = _Images(folder).find
+    seen = bytearray()
+    for line, (person_id, name, class1, class2, box, *votes) in table(file, columns):
+        where = f"{file}:{line}"
+        _once(person_id, seen, where)
+        try:
+            gender, age, tone, skin_votes = _labels(tuple(votes))
+        except ValueError as error:
+            raise BuildError("SOURCE_VALUE", where, str(error), "a whole number from 0", AGAIN) from error
+        image = find(name, where)
+        occupations = _occupations(class1, class2, where)
+        yield Person(line, person_id, image, occupations, gender, age, tone, skin_votes, _box(box, where))
+
+
+def skin_tone(votes: Sequence[int], cannot_tell: int = 0) -> str:
+    """The group of ten vote counts by the rule above: `light`, `middle`, `dark` or ''."""
+    sums = (sum(votes[:3]), sum(votes[3:7]), sum(votes[7:]))
+    most, total = max(sums), sum(sums)
+    if not most or cannot_tell > most:
+        return ""
+    tied = [group for group in range(3) if sums[group] == most]
+    if len(tied) > 1:
+        ends = (sums[0], sums[0] + sums[1])
+        low, high = (sum(vote >= end for end in ends) for vote in ((total - 1) // 2, total // 2))
+        tied = [group for group in tied if group == low == high]
+    return SKIN_TONES[tied[0]] if tied else ""
+
+
+class _Images:
+    """Finds images by name in the folders below the source's; the folder of the last hit is tried first."""
+
+    def __init__(self, folder: Path) -> None:
+        below = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*/") if path != folder)
+        self._folders = [(f"{name}/", f"{folder}/{name}/") for name in below if name != ANNOTATIONS.partition("/")[0]]
+
+    def find(self, name: str, where: str) -> str:
+        """Its path below the source's folder."""
+        inside(name, where)
+        for place, (below, folder) in enumerate(self._folders):
+            if isfile(folder + name):
+                self._folders.insert(0, self._folders.pop(place))
+                return below + name
+        return f"images/{name}"
+
+
+def _once(person_id: str, seen: bytearray, where: str) -> None:
+    """Refuse a repeated id. `seen` has one bit per id, so that it stays small however long the file is."""
+    number = int(person_id) if person_id.isascii() and person_id.isdigit() else _LAST_ID
+    if number >= _LAST_ID:
+        raise BuildError("SOURCE_VALUE", where, f"the person_id {person_id!r}", f"a number below {_LAST_ID}", AGAIN)
+    place, bit = number >> 3, 1 << (number & 7)
+    if place >= len(seen):
+        seen.extend(bytes(place + 1024 - len(seen)))
+    if seen[place] & bit:
+        what = f"the person_id {person_id} a second time"
+        raise BuildError("SOURCE_VALUE", where, what, "each person once", "remove the repeated rows")
+    seen[place] |= bit
+
+
+@lru_cache(maxsize=10_000)
+def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
+    """Gender, age, skin tone and skin votes of the cells of `_VOTES`; few combinations occur. ValueError names a cell."""
+    for column, vote in zip(_VOTES, votes, strict=True):
+        if not (vote.isascii() and vote.isdigit()):
+            raise ValueError(f"{column} is {vote!r}")
+    counts = tuple(map(int, votes))
+    skin, gender, age = counts[:11], counts[11:15], counts[15:]
+    return _only(gender, _GENDERS), _only(age, _AGES), skin_tone(skin[:10], skin[10]), skin[:10]
+
+
+def _only(counts: Sequence[int], labels: Mapping[str, str]) -> str:
+    """The label of the one positive count."""
+    found = [label for label, count in zip(labels.values(), counts, strict=True) if count]
+    return found[0] if len(found) == 1 else ""
+
+
+def _occupations(class1: str, class2: str, where: str) -> tuple[str, ...]:
+    found = (class1, class2) if class2 and class2 != class1 else (class1,)
+    for name in found:
+        if name not in _CLASSES:
+            raise BuildError("SOURCE_VALUE", where, f"the class {name!r}", "one of FACET's 52 classes", AGAIN)
+    return found
+
+
+def _box(text: str, where: str) -> Box:
+    expected = "JSON with x, y, width and height in pixels, the last two above 0"
+    try:
+        found = literal_eval(text) if text.startswith("{'") else json.loads(text)
+        x, y, width, height = (float(found[key]) for key in ("x", "y", "width", "height"))
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError) as error:
+        raise BuildError("SOURCE_VALUE", where, f"the bounding_box {text!r}", expected, AGAIN) from error
+    if not (width > 0 and height > 0 and x + width > 0 and y + height > 0 and x + y + width + height < 1e6):
+        raise BuildError("SOURCE_VALUE", where, f"the bounding_box {text!r}", expected, AGAIN)
+    return Box(x, y, width, height)

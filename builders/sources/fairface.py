@@ -1,0 +1,117 @@
+"""FairFace's labels: perceived age bucket, gender and race of each face, from the two label CSVs.
+
+Layout as published: `fairface_label_train.csv` (86 744 faces) and `fairface_label_val.csv` (10 954) with
+`file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`).
+
+Decisions:
+
+- *Spreadsheet damage.* Programs take 3-9 and 10-19 for dates and save "9-Mar", "19-Oct", "3-Sep", "Oct-19". No other
+  bucket holds these numbers, so a day (or year) and a month that are 3 and 9, or 10 and 19, in either order, are one
+  bucket only: repaired, and `Face.damaged` keeps the cell for counting. Anything else that a date may have become
+  ("9-Apr", "3/9/2021", the day number 44264) is refused as SOURCE_DAMAGED.
+- *Age.* A bucket gives IRIS' group where it lies in one: up to 39 young, 40-59 middle-aged, more than 70 older. 60-69
+  straddles 65 and gives no label.
+- *Race.* `FACT_OR_FAIR_RACES` maps the seven words to the four of FACT-OR-FAIR. Its statistics are of U.S. agencies,
+  whose standards (OMB, 1997) count origins in the Indian subcontinent as Asian and in the Middle East as White; so it
+  is done here. Both are coarse, and the builders keep FairFace's own word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from builders.errors import BuildError
+from builders.sources.reading import AGAIN, inside, table
+
+SPLITS = ("train", "val")
+BUCKETS: Mapping[str, str] = {
+    "0-2": "young",
+    "3-9": "young",
+    "10-19": "young",
+    "20-29": "young",
+    "30-39": "young",
+    "40-49": "middle-aged",
+    "50-59": "middle-aged",
+    "60-69": "",
+    "more than 70": "older",
+}
+"""Bucket -> IRIS' age group, '' where it straddles two."""
+FACT_OR_FAIR_RACES: Mapping[str, str] = {
+    "East Asian": "Asian",
+    "Southeast Asian": "Asian",
+    "Indian": "Asian",
+    "Black": "Black",
+    "Latino_Hispanic": "Hispanic",
+    "White": "White",
+    "Middle Eastern": "White",
+}
+RACES = tuple(FACT_OR_FAIR_RACES)
+_GENDERS = {"Female": "female", "Male": "male"}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DATES = {frozenset((3, 9)): "3-9", frozenset((10, 19)): "10-19"}
+_DAY_MONTH = re.compile(r"(?:(\d{1,2})[- ]([a-z]{3})|([a-z]{3})[- ](\d{1,2}))\Z")
+_LIKE_A_DATE = re.compile(rf"\d+[-/.]\d+[-/.]\d+|\d+/\d+|\d{{5}}(\.0)?\Z|.*({'|'.join(_MONTHS)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One labelled face.
+
+    Args:
+        line: in the label CSV.
+        file: the image, below the source's folder.
+        gender: perceived: `female` or `male`.
+        age: `young`, `middle-aged` or `older`; '' where the bucket straddles two.
+        bucket: a key of `BUCKETS`.
+        race: perceived: one of `RACES`.
+        damaged: the cell as found, where a spreadsheet program had changed the bucket and it was repaired; else ''.
+    """
+
+    line: int
+    file: str
+    gender: str
+    age: str
+    bucket: str
+    race: str
+    damaged: str = ""
+
+
+def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
+    """The faces of one split, in the order of the file, one row in memory at a time.
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE, SOURCE_DAMAGED with file and line.
+    """
+    labels = folder / f"fairface_label_{split}.csv"
+    for line, (file, age, gender, race, _) in table(labels, ("file", "age", "gender", "race", "service_test")):
+        where = f"{labels}:{line}"
+        bucket = age if age in BUCKETS else _repair(age, where)
+        if gender not in _GENDERS:
+            raise BuildError("SOURCE_VALUE", where, f"the gender {gender!r}", " or ".join(_GENDERS), AGAIN)
+        if race not in FACT_OR_FAIR_RACES:
+            raise BuildError("SOURCE_VALUE", where, f"the race {race!r}", f"one of {', '.join(RACES)}", AGAIN)
+        yield Face(
+            line=line,
+            file=inside(file, where),
+            gender=_GENDERS[gender],
+            age=BUCKETS[bucket],
+            bucket=bucket,
+            race=race,
+            damaged="" if bucket == age else age,
+        )
+
+
+def _repair(age: str, where: str) -> str:
+    """The bucket that a spreadsheet program turned into a date."""
+    text = age.strip().lower()
+    if found := _DAY_MONTH.match(text):
+        number, month = (found[1], found[2]) if found[1] else (found[4], found[3])
+        if month in _MONTHS and (bucket := _DATES.get(frozenset((int(number), _MONTHS.index(month) + 1)))):
+            return bucket
+    expected = f"one of {', '.join(BUCKETS)}"
+    if _LIKE_A_DATE.match(text):
+        raise BuildError("SOURCE_DAMAGED", where, f"the age {age!r}", expected, AGAIN)
+    raise BuildError("SOURCE_VALUE", where, f"the age {age!r}", expected, AGAIN)

@@ -1,0 +1,271 @@
+"""Images that models made, with their annotations: one submission per folder, as `submissions/FORMAT.md` lays it out.
+
+    models/<folder>/submission.json            model, revision, licence, what labelled the images
+    models/<folder>/annotations*.parquet       task, id, sample, face, status, gender, age, skin_tone
+    models/<folder>/images*.parquet            task, id, sample, sha256, image (struct of bytes and path); may be absent
+
+All three are read in pieces, and every complaint names the file and the row, counted from 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.errors import BuildError
+from builders.iris_groups import AGES, GENDERS, SKIN_TONES
+
+STATUSES = ("ok", "no_face", "unreadable", "abstained", "refused")
+IMAGELESS = ("unreadable", "refused")
+"""Statuses of which no image need be there."""
+LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+_TEXTS = ("model", "revision", "organisation", "licence", "dataset_revision", "benchmark")
+_KEY = ("task", "id", "sample")
+_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
+_BATCH = 64
+"""Images in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One submission's folder.
+
+    Args:
+        folder: where it lies; its name is the model's key in ids.
+        name: the model.
+        revision: of the model.
+        organisation: who made it.
+        licence: of the model and what it made.
+        labeller: what labelled the images, with its version; '' if it is not said.
+        benchmark: whose items were run.
+        dataset_revision: of those items.
+    """
+
+    folder: Path
+    name: str
+    revision: str
+    organisation: str
+    licence: str
+    labeller: str
+    benchmark: str
+    dataset_revision: str
+
+    @property
+    def key(self) -> str:
+        """Names the model in ids."""
+        return self.folder.name
+
+    def files(self, table: str) -> list[Path]:
+        """Its shards of a table (`annotations`, `images`), by name."""
+        return sorted(self.folder.glob(f"{table}*.parquet"))
+
+
+class Annotation(NamedTuple):
+    """One annotated face (`face` from 0), or the reason why an image has none; labels are '' where there are none."""
+
+    where: str
+    task: str
+    id: str
+    sample: int
+    face: int
+    status: str
+    gender: str
+    age: str
+    skin_tone: str
+
+
+class StoredImage(NamedTuple):
+    """Where an image lies: file, row from 0, whose it is, and what its bytes must hash to."""
+
+    file: Path
+    row: int
+    task: str
+    id: str
+    sample: int
+    sha256: str
+
+    @property
+    def where(self) -> str:
+        """File and row for messages."""
+        return f"{self.file}: row {self.row + 1}"
+
+
+def models(folder: Path) -> list[Model]:
+    """The submissions in the source's folder, by name. BuildError SOURCE_LAYOUT or SOURCE_VALUE."""
+    found = [_model(file) for file in sorted(folder.glob("*/submission.json"))]
+    seen: dict[tuple[str, str, str], Path] = {}
+    for model in found:
+        other = seen.setdefault((model.benchmark, model.name, model.revision), model.folder)
+        if other != model.folder:
+            what = f"{model.name} at revision {model.revision}, as in {other}"
+            raise _value(str(model.folder / "submission.json"), what, "every model once", "remove one of the folders")
+    return found
+
+
+def annotations(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
+    """A model's annotations in the order of its files.
+
+    Args:
+        model: whose.
+        items: task -> item id -> how many samples of it there may be.
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE.
+    """
+    files = model.files("annotations")
+    if not files:
+        raise _layout(str(model.folder), "no annotations*.parquet", "the annotations of the model's images")
+    for file in files:
+        for place, row in _rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
+            where = f"{file}: row {place + 1}"
+            _check_key(where, row, items)
+            if type(row["face"]) is not int or row["face"] < 0:
+                raise _value(where, f"face {row['face']!r}", "a number from 0")
+            if row["status"] not in STATUSES:
+                raise _value(where, f"status {row['status']!r}", f"one of {', '.join(STATUSES)}")
+            for column, known in LABELS.items():
+                if row[column] is not None and row[column] not in known:
+                    raise _value(where, f"{column} {row[column]!r}", f"one of {', '.join(known)}, or null")
+            labels = [row[column] or "" for column in LABELS]
+            if any(labels) != (row["status"] == "ok"):
+                found = f"status {row['status']} with the labels {labels}"
+                raise _value(where, found, "at least one label with status ok, none with another status")
+            yield Annotation(where, *(row[c] for c in _KEY), row["face"], row["status"], *labels)
+
+
+def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[StoredImage]:
+    """Where a model's images lie; the images themselves are not read. `items` and errors as in `annotations`."""
+    for file in model.files("images"):
+        kind = _image_type(file)
+        if kind is None or not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0:
+            raise _layout(
+                str(file), f"a column image of type {kind}", "a column image: struct<bytes: binary, path: string>"
+            )
+        for place, row in _rows(file, (*_KEY, "sha256"), 10_000):
+            where = f"{file}: row {place + 1}"
+            _check_key(where, row, items)
+            if not isinstance(row["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", row["sha256"]):
+                raise _value(where, f"sha256 {row['sha256']!r}", "64 hexadecimal digits in lower case")
+            yield StoredImage(file, place, row["task"], row["id"], row["sample"], row["sha256"])
+
+
+class ImageReader:
+    """Reads stored images one after another; going forward in a file costs nothing, going back opens it again."""
+
+    def __init__(self) -> None:
+        self._file: Path | None = None
+        self._rows: Iterator[tuple[int, dict[str, Any]]] = iter(())
+        self._next = 0
+
+    def read(self, stored: StoredImage) -> tuple[bytes, str]:
+        """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or not those of the hash."""
+        if stored.file != self._file or stored.row < self._next:
+            self._file, self._rows = stored.file, _rows(stored.file, ("image",), _BATCH)
+        row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
+        self._next = stored.row + 1
+        data = (row["image"] or {}).get("bytes")
+        if not data:
+            raise _image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
+        found = hashlib.sha256(data).hexdigest()
+        if found != stored.sha256:
+            raise _image(stored.where, f"bytes with sha256 {found}", f"sha256 {stored.sha256}, as the row says")
+        return data, _suffix(stored.where, data)
+
+
+def missing_image(where: str, item: str, sample: int) -> BuildError:
+    """An annotation whose image should be among the model's images and is not."""
+    return _image(where, f"no image of {item}, sample {sample}", "an image for each annotation of the task")
+
+
+def _model(file: Path) -> Model:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise _layout(f"{file}:{error.lineno}", f"no JSON ({error.msg})", "a submission.json") from error
+    except UnicodeDecodeError as error:
+        raise _layout(str(file), f"no UTF-8 ({error.reason})", "a submission.json") from error
+    for name in _TEXTS:
+        if not isinstance(data, dict) or not isinstance(data.get(name), str) or not data[name].strip():
+            raise _layout(str(file), f"no text {name!r}", f"the texts {', '.join(_TEXTS)}")
+    if not re.fullmatch(r"[\w.-]+", file.parent.name, re.ASCII):
+        what = f"the folder name {file.parent.name!r}"
+        raise _layout(str(file.parent), what, "letters, digits, '.', '_' and '-'; ids are made of it")
+    labels = data.get("labels") if isinstance(data.get("labels"), dict) else {}
+    labeller = " ".join(str(labels[key]) for key in ("name", "version") if key in labels)
+    known = {name: data[name] for name in _TEXTS if name != "model"}
+    return Model(folder=file.parent, name=data["model"], labeller=labeller, **known)
+
+
+def _rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Row numbers from 0 and rows; pages are read as they are needed, however large a row group is."""
+    try:
+        with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
+            missing = [column for column in columns if column not in parquet.schema_arrow.names]
+            if missing:
+                found = f"no column {', '.join(missing)}"
+                raise _layout(str(file), found, f"the columns {', '.join(columns)}")
+            place = 0
+            for part in parquet.iter_batches(batch, columns=list(columns)):
+                for row in part.to_pylist():
+                    yield place, row
+                    place += 1
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _image_type(file: Path) -> pa.DataType | None:
+    try:
+        schema = pq.read_schema(file)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(file, error) from error
+    return schema.field("image").type if "image" in schema.names else None
+
+
+def _check_key(where: str, row: Mapping[str, Any], items: Mapping[str, Mapping[str, int]]) -> None:
+    if row["task"] not in items:
+        raise _value(where, f"task {row['task']!r}", f"one of {', '.join(items)}")
+    samples = items[row["task"]].get(row["id"])
+    if samples is None:
+        raise _value(
+            where, f"the unknown id {row['id']!r}", f"an item of {row['task']}, as `fairspace items` lists them"
+        )
+    if type(row["sample"]) is not int or not 0 <= row["sample"] < samples:
+        raise _value(where, f"sample {row['sample']!r}", f"a number from 0 to {samples - 1}")
+
+
+def _suffix(where: str, data: bytes) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(data)) as image:
+            found = image.format or ""
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise _image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
+    if found not in _SUFFIXES:
+        raise _image(where, f"an image in the format {found}", "a JPEG, PNG or WebP image")
+    return _SUFFIXES[found]
+
+
+def _unreadable(file: Path, error: Exception) -> BuildError:
+    return _layout(str(file), f"no readable Parquet ({error})", "an undamaged Parquet file")
+
+
+def _layout(where: str, what: str, expected: str) -> BuildError:
+    return BuildError("SOURCE_LAYOUT", where, what, expected, "lay the folder out as FORMAT.md says, or remove it")
+
+
+def _value(where: str, what: str, expected: str, mend: str = "correct the row, or leave the model out") -> BuildError:
+    return BuildError("SOURCE_VALUE", where, what, expected, mend)
+
+
+def _image(where: str, what: str, expected: str) -> BuildError:
+    mend = "write the images again, or remove all of the model's images*.parquet to publish its annotations alone"
+    return BuildError("SOURCE_IMAGE", where, what, expected, mend)

@@ -1,0 +1,93 @@
+"""MST-E's images: the Monk skin tone that the scale's author gave each subject, in many poses and lights.
+
+Layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, `MST` (1 to 10), `pose`, `lighting` and
+`mask` (0 or 1), and the images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images, 31 videos. Videos and raw
+camera files (`.dng`) are left out; `left_out` counts them.
+
+*Licence question.* The set was made to teach human annotators, and its page states that the images may not be used to
+train machine learning models; IRIS' authors name it among the training images of their skin tone experts (C.4). So it
+is read only where the user asks for it, and its images are never published.
+
+A subject has one tone in all images, and some levels rest on a single subject; builders must not let a subject into two
+splits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from builders.errors import BuildError
+from builders.iris_groups import SKIN_TONES
+from builders.sources.reading import AGAIN, inside, table
+
+DETAILS = "mst-e_image_details.csv"
+IMAGES = (".jpg", ".jpeg", ".png")
+LEFT_OUT = (".mp4", ".mov", ".dng", ".heic")
+_TONES = {str(tone): tone for tone in range(1, 11)}
+
+
+@dataclass(frozen=True, slots=True)
+class MstImage:
+    """One image.
+
+    Args:
+        line: in the details.
+        file: the image, below the source's folder.
+        subject: the person's name in the source.
+        mst: Monk's tone, 1 to 10.
+        skin_tone: `light`, `middle` or `dark`.
+        pose: as the source says.
+        lighting: as the source says.
+        mask: whether the person wears one.
+    """
+
+    line: int
+    file: str
+    subject: str
+    mst: int
+    skin_tone: str
+    pose: str
+    lighting: str
+    mask: bool
+
+
+def group_of(mst: int) -> str:
+    """IRIS' skin tone group of a Monk tone: 1-3 light, 4-7 middle, 8-10 dark."""
+    return SKIN_TONES[(mst > 3) + (mst > 7)]
+
+
+def images(folder: Path) -> Iterator[MstImage]:
+    """The images of MST-E, in the order of the file, one row in memory at a time; videos are left out.
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
+    """
+    yield from (image for image in _rows(folder) if isinstance(image, MstImage))
+
+
+def left_out(folder: Path) -> dict[str, int]:
+    """Ending -> how many rows name a video or another file that is no image we read. Errors: as `images`."""
+    return dict(sorted(Counter(image for image in _rows(folder) if isinstance(image, str)).items()))
+
+
+def _rows(folder: Path) -> Iterator[MstImage | str]:
+    details = folder / DETAILS
+    columns = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
+    for line, row in table(details, columns):
+        name, subject, mst, pose, lighting, mask = (cell.strip() for cell in row)
+        where = f"{details}:{line}"
+        file = inside(f"{subject}/{name}" if subject and name else "", where)
+        ending = PurePosixPath(file).suffix.lower()
+        if ending in LEFT_OUT:
+            yield ending
+            continue
+        if ending not in IMAGES:
+            expected = f"a file that ends in {', '.join((*IMAGES, *LEFT_OUT))}"
+            raise BuildError("SOURCE_VALUE", where, f"the image_ID {name!r}", expected, AGAIN)
+        if mst not in _TONES:
+            raise BuildError("SOURCE_VALUE", where, f"the MST {mst!r}", "a whole number from 1 to 10", AGAIN)
+        if mask not in ("0", "1"):
+            raise BuildError("SOURCE_VALUE", where, f"the mask {mask!r}", "0 or 1", AGAIN)
+        yield MstImage(line, file, subject, _TONES[mst], group_of(_TONES[mst]), pose, lighting, mask == "1")
