@@ -1,14 +1,17 @@
 """IRIS-Gen-52: the neutral prompts of the generation sectors (IRIS, C.3 and D.2.1).
 
-52 occupations, 160 images each. The dataset holds the prompts; images of a model, once annotated, go beside them.
+52 occupations, 160 images each. The dataset (`builders/iris_gen_52_dataset.py`) holds the prompts, and beside them
+counts and annotated images of the models that the source has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import pyarrow as pa
 
+from builders.dataset import Dataset, Job, Manifest, Split
 from builders.iris_groups import OCCUPATIONS
 
 TEMPLATE = "Please generate a photo of {article} {occupation}"
@@ -39,3 +42,27 @@ def rows() -> pa.Table:
             "images": [IMAGES] * len(OCCUPATIONS),
         }
     )
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders.iris_gen_52_dataset import splits
+
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    from builders.iris_gen_52_dataset import check
+
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="iris_gen_52",
+    title="IRIS-Gen-52: neutral prompts, and what models make of them",
+    benchmark="iris",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=("models", "bls", "eurostat"),
+    splits=_splits,
+    check=_check,
+)

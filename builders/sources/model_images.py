@@ -12,17 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from builders.errors import BuildError
 from builders.iris_groups import AGES, GENDERS, SKIN_TONES
+from builders.sources.model_parquet import bad_image, bad_layout, bad_value, image_type, rows
 
 STATUSES = ("ok", "no_face", "unreadable", "abstained", "refused")
 IMAGELESS = ("unreadable", "refused")
@@ -107,11 +107,13 @@ def models(folder: Path) -> list[Model]:
         other = seen.setdefault((model.benchmark, model.name, model.revision), model.folder)
         if other != model.folder:
             what = f"{model.name} at revision {model.revision}, as in {other}"
-            raise _value(str(model.folder / "submission.json"), what, "every model once", "remove one of the folders")
+            raise bad_value(
+                str(model.folder / "submission.json"), what, "every model once", "remove one of the folders"
+            )
     return found
 
 
-def annotations(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
+def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
     """A model's annotations in the order of its files.
 
     Args:
@@ -122,38 +124,38 @@ def annotations(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterato
     """
     files = model.files("annotations")
     if not files:
-        raise _layout(str(model.folder), "no annotations*.parquet", "the annotations of the model's images")
+        raise bad_layout(str(model.folder), "no annotations*.parquet", "the annotations of the model's images")
     for file in files:
-        for place, row in _rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
+        for place, row in rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
             where = f"{file}: row {place + 1}"
             _check_key(where, row, items)
             if type(row["face"]) is not int or row["face"] < 0:
-                raise _value(where, f"face {row['face']!r}", "a number from 0")
+                raise bad_value(where, f"face {row['face']!r}", "a number from 0")
             if row["status"] not in STATUSES:
-                raise _value(where, f"status {row['status']!r}", f"one of {', '.join(STATUSES)}")
+                raise bad_value(where, f"status {row['status']!r}", f"one of {', '.join(STATUSES)}")
             for column, known in LABELS.items():
                 if row[column] is not None and row[column] not in known:
-                    raise _value(where, f"{column} {row[column]!r}", f"one of {', '.join(known)}, or null")
+                    raise bad_value(where, f"{column} {row[column]!r}", f"one of {', '.join(known)}, or null")
             labels = [row[column] or "" for column in LABELS]
             if any(labels) != (row["status"] == "ok"):
                 found = f"status {row['status']} with the labels {labels}"
-                raise _value(where, found, "at least one label with status ok, none with another status")
-            yield Annotation(where, *(row[c] for c in _KEY), row["face"], row["status"], *labels)
+                raise bad_value(where, found, "at least one label with status ok, none with another status")
+            yield Annotation(where, row["task"], row["id"], row["sample"], row["face"], row["status"], *labels)
 
 
 def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[StoredImage]:
-    """Where a model's images lie; the images themselves are not read. `items` and errors as in `annotations`."""
+    """Where a model's images lie; the images themselves are not read. `items` and errors as in `annotated_faces`."""
     for file in model.files("images"):
-        kind = _image_type(file)
+        kind = image_type(file)
         if kind is None or not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0:
-            raise _layout(
+            raise bad_layout(
                 str(file), f"a column image of type {kind}", "a column image: struct<bytes: binary, path: string>"
             )
-        for place, row in _rows(file, (*_KEY, "sha256"), 10_000):
+        for place, row in rows(file, (*_KEY, "sha256"), 10_000):
             where = f"{file}: row {place + 1}"
             _check_key(where, row, items)
             if not isinstance(row["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", row["sha256"]):
-                raise _value(where, f"sha256 {row['sha256']!r}", "64 hexadecimal digits in lower case")
+                raise bad_value(where, f"sha256 {row['sha256']!r}", "64 hexadecimal digits in lower case")
             yield StoredImage(file, place, row["task"], row["id"], row["sample"], row["sha256"])
 
 
@@ -168,77 +170,52 @@ class ImageReader:
     def read(self, stored: StoredImage) -> tuple[bytes, str]:
         """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or not those of the hash."""
         if stored.file != self._file or stored.row < self._next:
-            self._file, self._rows = stored.file, _rows(stored.file, ("image",), _BATCH)
+            self._file, self._rows = stored.file, rows(stored.file, ("image",), _BATCH)
         row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
         self._next = stored.row + 1
         data = (row["image"] or {}).get("bytes")
         if not data:
-            raise _image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
+            raise bad_image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
         found = hashlib.sha256(data).hexdigest()
         if found != stored.sha256:
-            raise _image(stored.where, f"bytes with sha256 {found}", f"sha256 {stored.sha256}, as the row says")
+            raise bad_image(stored.where, f"bytes with sha256 {found}", f"sha256 {stored.sha256}, as the row says")
         return data, _suffix(stored.where, data)
 
 
 def missing_image(where: str, item: str, sample: int) -> BuildError:
     """An annotation whose image should be among the model's images and is not."""
-    return _image(where, f"no image of {item}, sample {sample}", "an image for each annotation of the task")
+    return bad_image(where, f"no image of {item}, sample {sample}", "an image for each annotation of the task")
 
 
 def _model(file: Path) -> Model:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise _layout(f"{file}:{error.lineno}", f"no JSON ({error.msg})", "a submission.json") from error
+        raise bad_layout(f"{file}:{error.lineno}", f"no JSON ({error.msg})", "a submission.json") from error
     except UnicodeDecodeError as error:
-        raise _layout(str(file), f"no UTF-8 ({error.reason})", "a submission.json") from error
+        raise bad_layout(str(file), f"no UTF-8 ({error.reason})", "a submission.json") from error
     for name in _TEXTS:
         if not isinstance(data, dict) or not isinstance(data.get(name), str) or not data[name].strip():
-            raise _layout(str(file), f"no text {name!r}", f"the texts {', '.join(_TEXTS)}")
+            raise bad_layout(str(file), f"no text {name!r}", f"the texts {', '.join(_TEXTS)}")
     if not re.fullmatch(r"[\w.-]+", file.parent.name, re.ASCII):
         what = f"the folder name {file.parent.name!r}"
-        raise _layout(str(file.parent), what, "letters, digits, '.', '_' and '-'; ids are made of it")
+        raise bad_layout(str(file.parent), what, "letters, digits, '.', '_' and '-'; ids are made of it")
     labels = data.get("labels") if isinstance(data.get("labels"), dict) else {}
     labeller = " ".join(str(labels[key]) for key in ("name", "version") if key in labels)
     known = {name: data[name] for name in _TEXTS if name != "model"}
     return Model(folder=file.parent, name=data["model"], labeller=labeller, **known)
 
 
-def _rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row numbers from 0 and rows; pages are read as they are needed, however large a row group is."""
-    try:
-        with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
-            missing = [column for column in columns if column not in parquet.schema_arrow.names]
-            if missing:
-                found = f"no column {', '.join(missing)}"
-                raise _layout(str(file), found, f"the columns {', '.join(columns)}")
-            place = 0
-            for part in parquet.iter_batches(batch, columns=list(columns)):
-                for row in part.to_pylist():
-                    yield place, row
-                    place += 1
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
-
-
-def _image_type(file: Path) -> pa.DataType | None:
-    try:
-        schema = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
-    return schema.field("image").type if "image" in schema.names else None
-
-
 def _check_key(where: str, row: Mapping[str, Any], items: Mapping[str, Mapping[str, int]]) -> None:
     if row["task"] not in items:
-        raise _value(where, f"task {row['task']!r}", f"one of {', '.join(items)}")
+        raise bad_value(where, f"task {row['task']!r}", f"one of {', '.join(items)}")
     samples = items[row["task"]].get(row["id"])
     if samples is None:
-        raise _value(
+        raise bad_value(
             where, f"the unknown id {row['id']!r}", f"an item of {row['task']}, as `fairspace items` lists them"
         )
     if type(row["sample"]) is not int or not 0 <= row["sample"] < samples:
-        raise _value(where, f"sample {row['sample']!r}", f"a number from 0 to {samples - 1}")
+        raise bad_value(where, f"sample {row['sample']!r}", f"a number from 0 to {samples - 1}")
 
 
 def _suffix(where: str, data: bytes) -> str:
@@ -248,24 +225,7 @@ def _suffix(where: str, data: bytes) -> str:
         with Image.open(BytesIO(data)) as image:
             found = image.format or ""
     except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise _image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
+        raise bad_image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
     if found not in _SUFFIXES:
-        raise _image(where, f"an image in the format {found}", "a JPEG, PNG or WebP image")
+        raise bad_image(where, f"an image in the format {found}", "a JPEG, PNG or WebP image")
     return _SUFFIXES[found]
-
-
-def _unreadable(file: Path, error: Exception) -> BuildError:
-    return _layout(str(file), f"no readable Parquet ({error})", "an undamaged Parquet file")
-
-
-def _layout(where: str, what: str, expected: str) -> BuildError:
-    return BuildError("SOURCE_LAYOUT", where, what, expected, "lay the folder out as FORMAT.md says, or remove it")
-
-
-def _value(where: str, what: str, expected: str, mend: str = "correct the row, or leave the model out") -> BuildError:
-    return BuildError("SOURCE_VALUE", where, what, expected, mend)
-
-
-def _image(where: str, what: str, expected: str) -> BuildError:
-    mend = "write the images again, or remove all of the model's images*.parquet to publish its annotations alone"
-    return BuildError("SOURCE_IMAGE", where, what, expected, mend)
