@@ -1,0 +1,1 @@
+"""Real models behind the interfaces of `builders/tools.py`; `opening.py` opens them by name."""

@@ -1,0 +1,136 @@
+"""Images compared with texts and with each other by CLIP (Radford et al. 2021).
+
+GENRES keeps an image if the cosine of its CLIP embedding and its prompt's exceeds 0.25, with ViT-L/14 (appendix B.2,
+step 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from builders.models import weights
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+CLIP = "openai/clip-vit-large-patch14"
+"""GENRES, appendix B.2, footnote 9."""
+
+Array = npt.NDArray[np.float64]
+
+
+class Clip:
+    """Embeddings by CLIP, loaded at first use.
+
+    Args:
+        model: folder or ID[@REVISION].
+        device: of torch; '' takes a GPU if there is one.
+        batch: images or texts per pass.
+
+    Errors: BuildError TOOL_MISSING without the weights or packages.
+    """
+
+    def __init__(self, model: str = CLIP, *, device: str = "", batch: int = 16) -> None:
+        weights.need("transformers", "build", model)
+        self._weights = weights.find(model, "config.json")
+        self.device, self.batch = device, batch
+
+    @property
+    def name(self) -> str:
+        """Model with commit or hash."""
+        return f"clip {self._weights.name}"
+
+    def images(self, images: Sequence[Image]) -> Array:
+        """Embeddings of length 1, (n, d)."""
+
+        def embed(part: Sequence[Image]) -> Any:
+            pixels = self._processor(images=[image.convert("RGB") for image in part], return_tensors="pt")
+            return self._model.get_image_features(pixel_values=pixels["pixel_values"].to(self._model.device))
+
+        return self._embed(images, embed)
+
+    def texts(self, texts: Sequence[str]) -> Array:
+        """Embeddings of length 1, (n, d); a text ends where CLIP's context does."""
+        unique = list(dict.fromkeys(texts))
+
+        def embed(part: Sequence[str]) -> Any:
+            length = self._model.config.text_config.max_position_embeddings
+            tokens = self._tokenizer(
+                list(part), padding=True, truncation=True, max_length=length, return_tensors="pt"
+            ).to(self._model.device)
+            return self._model.get_text_features(tokens["input_ids"], attention_mask=tokens["attention_mask"])
+
+        place = {text: number for number, text in enumerate(unique)}
+        return self._embed(unique, embed)[[place[text] for text in texts]]
+
+    @property
+    def scale(self) -> float:
+        """What CLIP multiplies a cosine with before the softmax."""
+        return float(self._model.logit_scale.exp())
+
+    def _embed(self, things: Sequence[Any], embed: Any) -> Array:
+        import torch
+
+        found = np.zeros((len(things), int(self._model.config.projection_dim)))
+        for start in range(0, len(things), self.batch):
+            part = things[start : start + self.batch]
+            with torch.inference_mode():
+                found[start : start + len(part)] = embed(part).pooler_output.float().cpu().numpy()
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    @cached_property
+    def _model(self) -> Any:
+        from transformers import CLIPModel
+
+        with weights.loading(self._weights):
+            model = CLIPModel.from_pretrained(
+                self._weights.where, revision=self._weights.revision, use_safetensors=True
+            )
+        return model.eval().to(weights.best_device(self.device))
+
+    @cached_property
+    def _processor(self) -> Any:
+        from transformers import CLIPImageProcessorPil
+
+        with weights.loading(self._weights):
+            return CLIPImageProcessorPil.from_pretrained(self._weights.where, revision=self._weights.revision)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        with weights.loading(self._weights):
+            return AutoTokenizer.from_pretrained(self._weights.where, revision=self._weights.revision)
+
+
+class ClipMatcher:
+    """Cosine similarities by CLIP.
+
+    Args:
+        clip: the model.
+    """
+
+    def __init__(self, clip: Clip) -> None:
+        self.clip = clip
+
+    @property
+    def name(self) -> str:
+        """Model with commit or hash."""
+        return self.clip.name
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        """Cosine similarity in [-1, 1] of each image and its text."""
+        return _cosines(self.clip.images(images), self.clip.texts(texts))
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        """Cosine similarity in [-1, 1] of the images at the same place."""
+        return _cosines(self.clip.images(first), self.clip.images(second))
+
+
+def _cosines(first: Array, second: Array) -> list[float]:
+    return [float(value) for value in np.clip((first * second).sum(axis=1), -1, 1)]

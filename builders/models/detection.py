@@ -1,0 +1,173 @@
+"""Persons found in images, for the crops of IRIS-Ideal-52 and the no-person filters.
+
+IRIS finds persons with YOLOv8 (appendix C.1). The default here is YOLOS (Fang et al. 2021), which transformers runs;
+YOLOv8 itself is `UltralyticsDetector`. What a detector once found can be used again: `stored_boxes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.build import file_hash
+from builders.errors import BuildError
+from builders.models import weights
+from builders.tools import Box, Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+YOLOS = "hustvl/yolos-base"
+"""The model if the user names none."""
+THRESHOLD = 0.9
+"""Lowest confidence of a person; the value that YOLOS's own examples use. The paper states none."""
+
+
+class YolosDetector:
+    """Persons by YOLOS or another of transformers' object detectors.
+
+    Args:
+        model: folder or ID[@REVISION].
+        threshold: lowest confidence, in [0, 1].
+        device: of torch; '' takes a GPU if there is one.
+        batch: images per pass; only images of equal processed size share one, because padding would change the boxes.
+
+    Boxes are rounded to a hundredth of a pixel and clipped to the image. Errors: BuildError TOOL_MISSING without the
+    weights or packages, TOOL_OUTPUT if the model knows no persons, SOURCE_IMAGE if an image cannot be read.
+    """
+
+    def __init__(self, model: str = YOLOS, *, threshold: float = THRESHOLD, device: str = "", batch: int = 8) -> None:
+        weights.need("transformers", "build", model)
+        self._weights = weights.find(model, "config.json")
+        self.threshold, self.device, self.batch = threshold, device, batch
+
+    @property
+    def name(self) -> str:
+        """Model, commit or hash, threshold."""
+        return f"yolos {self._weights.name} threshold {self.threshold:g}"
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        """The persons of each picture, the most certain first."""
+        found: list[list[Box]] = [[] for _ in pictures]
+        remaining = iter(range(len(pictures)))
+        while places := list(islice(remaining, self.batch)):
+            images = [read(pictures[place]) for place in places]
+            for place, boxes in zip(places, self._detect(images), strict=True):
+                found[place] = boxes
+        return found
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any, int]:
+        from transformers import AutoImageProcessor, AutoModelForObjectDetection
+
+        where, revision = self._weights.where, self._weights.revision
+        with weights.loading(self._weights):
+            processor = AutoImageProcessor.from_pretrained(where, revision=revision, backend="pil")
+            model = AutoModelForObjectDetection.from_pretrained(where, revision=revision, use_safetensors=True)
+        labels = {str(label).lower(): int(number) for number, label in model.config.id2label.items()}
+        if "person" not in labels:
+            raise no_persons(self._weights.name, labels)
+        return processor, model.eval().to(weights.best_device(self.device)), labels["person"]
+
+    def _detect(self, images: Sequence[Image]) -> list[list[Box]]:
+        import torch
+
+        processor, model, person = self._loaded
+        tensors = [processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
+        found: list[list[Box]] = [[] for _ in images]
+        for shape in dict.fromkeys(tensor.shape for tensor in tensors):
+            places = [place for place, tensor in enumerate(tensors) if tensor.shape == shape]
+            with torch.inference_mode():
+                output = model(torch.cat([tensors[place] for place in places]).to(model.device))
+            sizes = torch.tensor([images[place].size[::-1] for place in places], device=model.device)
+            results = processor.post_process_object_detection(output, self.threshold, sizes)
+            for place, result in zip(places, results, strict=True):
+                is_person = result["labels"] == person
+                corners = result["boxes"][is_person].float().tolist()
+                scores = result["scores"][is_person].float().tolist()
+                found[place] = arrange(corners, scores, images[place].size)
+        return found
+
+
+class UltralyticsDetector:
+    """Persons by a YOLOv8 weights file, as in the paper.
+
+    ultralytics is free software under AGPL-3.0: who offers a service with it must offer that service's source. It is
+    therefore an extra of its own, and imported only here. Its weights files are pickles, which can run code when they
+    are opened: use files from its makers only. Nothing is downloaded.
+
+    Args:
+        file: weights, such as `yolov8x.pt`.
+        threshold: lowest confidence, in [0, 1].
+        device: of torch; '' lets ultralytics choose.
+        batch: images per pass.
+
+    Errors: as for `YolosDetector`.
+    """
+
+    def __init__(self, file: str, *, threshold: float = 0.25, device: str = "", batch: int = 8) -> None:
+        self.file = Path(file).expanduser()
+        if not self.file.is_file():
+            mend = "download the weights from https://github.com/ultralytics/assets/releases and name the file"
+            raise BuildError("TOOL_MISSING", file, "no such file", "a YOLOv8 weights file", mend)
+        weights.need("ultralytics", "detect", file)
+        self.threshold, self.device, self.batch = threshold, device, batch
+
+    @cached_property
+    def name(self) -> str:
+        """File, hash and threshold."""
+        return f"ultralytics {self.file.name} (sha256 {file_hash(self.file)[:16]}) threshold {self.threshold:g}"
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, int]:
+        from ultralytics import YOLO
+
+        model = YOLO(str(self.file))
+        labels = {str(label).lower(): int(number) for number, label in model.names.items()}
+        if "person" not in labels:
+            raise no_persons(self.file.name, labels)
+        return model, labels["person"]
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        """The persons of each picture, the most certain first."""
+        model, person = self._loaded
+        found: list[list[Box]] = []
+        remaining = iter(pictures)
+        while part := list(islice(remaining, self.batch)):
+            images = [read(picture) for picture in part]
+            results = model.predict(
+                images, conf=self.threshold, classes=[person], device=self.device or None, verbose=False
+            )
+            for image, result in zip(images, results, strict=True):
+                found.append(arrange(result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), image.size))
+        return found
+
+
+def read(picture: Picture) -> Image:
+    """The decoded image. BuildError SOURCE_IMAGE if it cannot be read."""
+    try:
+        return picture.open()
+    except (OSError, ValueError, SyntaxError) as error:
+        mend = "obtain the image again, or remove it together with its annotations"
+        raise BuildError("SOURCE_IMAGE", picture.name, f"{error}", "a readable image", mend) from error
+
+
+def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]) -> list[Box]:
+    """Boxes from corners (left, top, right, bottom) in pixels, inside the image, the most certain first."""
+    boxes = []
+    for (left, top, right, bottom), score in zip(corners, scores, strict=True):
+        left, right = (min(max(x, 0.0), float(size[0])) for x in (left, right))
+        top, bottom = (min(max(y, 0.0), float(size[1])) for y in (top, bottom))
+        box = Box(round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2), round(score, 4))
+        if box.width > 0 and box.height > 0:
+            boxes.append(box)
+    return sorted(boxes, key=lambda box: (-box.score, box))
+
+
+def no_persons(model: str, labels: dict[str, int]) -> BuildError:
+    """The error for a detector without the class `person`."""
+    known = ", ".join(sorted(labels)[:8])
+    return BuildError("TOOL_OUTPUT", model, f"it knows {known}", "a class `person`", "use a detector trained on COCO")

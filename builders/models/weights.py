@@ -1,0 +1,126 @@
+"""Which weights a tool runs: a folder or a Hub repository at a commit, found before anything is loaded.
+
+A build names its models so that a reader can get the same ones: a repository with the commit that was used, a folder
+with a hash of its content (its path says nothing to others). Weights are read from safetensors alone: other formats
+can run code when they are opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from builders.errors import BuildError
+
+_OFFLINE = ("1", "ON", "YES", "TRUE")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Found weights.
+
+    Args:
+        where: what `from_pretrained` takes: a folder or the id of a repository.
+        revision: commit of the repository; None for a folder.
+        name: for people: id@commit, or the folder's own name with a hash of its content.
+        marker: the file by which they were found.
+    """
+
+    where: str
+    revision: str | None
+    name: str
+    marker: Path
+
+
+def find(model: str, marker: str) -> Weights:
+    """The weights called `model`, a folder or ID[@REVISION]; of a repository only `marker` is fetched.
+
+    Args:
+        model: as the user names it.
+        marker: a file that is there if the weights are: `config.json`, `model_index.json`.
+
+    Errors: BuildError TOOL_MISSING if there is no such folder or repository, or it cannot be reached.
+    """
+    folder = Path(model).expanduser()
+    if (folder / marker).is_file():
+        return Weights(
+            str(folder), None, f"{folder.resolve().name} (sha256 {folder_hash(folder)[:16]})", folder / marker
+        )
+    if folder.is_dir() or model.startswith((".", "/", "~")):
+        raise BuildError("TOOL_MISSING", model, f"no {marker}", "a folder that `save_pretrained` wrote", "name another")
+    identifier, _, revision = model.partition("@")
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        file = Path(hf_hub_download(identifier, marker, revision=revision or None))
+    except (OSError, HFValidationError) as error:
+        raise absent(model, marker) from error
+    commit = file.relative_to(file.parents[len(Path(marker).parts)]).parts[0]
+    return Weights(identifier, commit, f"{identifier}@{commit}", file)
+
+
+def absent(model: str, what: str) -> BuildError:
+    """The error for weights that are not here and could not be fetched: it says how to get them."""
+    identifier, _, revision = model.partition("@")
+    fetch = f"`hf download {identifier}{f' --revision {revision}' if revision else ''}`"
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in _OFFLINE:
+        mend = f"HF_HUB_OFFLINE is set: run {fetch} with HF_HUB_OFFLINE=0, or build with HF_HUB_OFFLINE=0"
+    else:
+        mend = f"try {fetch}; if the repository is gated, accept its terms and run `hf auth login` first"
+    found = f"{what} is neither in a folder of that name, nor in the cache, nor could it be downloaded"
+    return BuildError("TOOL_MISSING", model, found, "a folder, or ID or ID@REVISION of a model on the Hub", mend)
+
+
+@contextmanager
+def loading(weights: Weights) -> Iterator[None]:
+    """Turn what a library raises about absent or unsafe weight files into BuildError TOOL_MISSING."""
+    try:
+        yield
+    except OSError as error:
+        if weights.revision is not None:
+            raise absent(weights.name, f"a part of it ({_first_line(error)})") from error
+        expected = "all files of the model, weights as safetensors"
+        mend = "download the folder again; convert other weights with `save_pretrained(safe_serialization=True)`"
+        raise BuildError("TOOL_MISSING", weights.where, _first_line(error), expected, mend) from error
+
+
+def need(package: str, extra: str, model: str) -> None:
+    """Check that a package is installed. BuildError TOOL_MISSING names the command that installs it."""
+    if find_spec(package) is None:
+        mend = f"pip install 'fairspace[{extra}]'"
+        raise BuildError("TOOL_MISSING", model, f"{package} is not installed", f"the packages of `{extra}`", mend)
+
+
+def best_device(device: str) -> str:
+    """The device that is asked for; for '' a GPU if there is one, else the CPU."""
+    if device:
+        return device
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@cache
+def folder_hash(folder: Path) -> str:
+    """The sha256 over names and contents of the files below a folder; a gigabyte takes about a second."""
+    total = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file() and not _hidden(path, folder)):
+        with file.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        total.update(f"{file.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return total.hexdigest()
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
