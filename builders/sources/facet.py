@@ -122,7 +122,7 @@ class _Images:
         """Its path below the source's folder."""
         inside(name, where)
         for place, (below, folder) in enumerate(self._folders):
-            if isfile(folder + name):
+            if isfile(folder + name):  # noqa: PTH113 - once per person, and a Path takes four times as long
                 self._folders.insert(0, self._folders.pop(place))
                 return below + name
         return f"images/{name}"
@@ -144,7 +144,7 @@ def _once(person_id: str, seen: bytearray, where: str) -> None:
 
 @lru_cache(maxsize=10_000)
 def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
-    """Gender, age, skin tone and skin votes of the cells of `_VOTES`; few combinations occur. ValueError names a cell."""
+    """Gender, age, skin tone and skin votes of the cells of `_VOTES`. ValueError names a cell."""
     for column, vote in zip(_VOTES, votes, strict=True):
         if not (vote.isascii() and vote.isdigit()):
             raise ValueError(f"{column} is {vote!r}")
