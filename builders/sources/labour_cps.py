@@ -1,8 +1,8 @@
 """U.S. labour tables: tables 11 and 11b of the Current Population Survey, annual averages.
 
-The Bureau publishes `cpsaat11.xlsx` (employed persons by occupation, sex, race and ethnicity: thousands and percent) and
-`cpsaat11b.xlsx` (by occupation and age: thousands); each is saved as CSV. Titles, year, headings over several lines,
-footnote marks and thousands separators may stay in it. Headings are found by their text, in any column.
+The Bureau publishes `cpsaat11.xlsx` (employed persons by occupation, sex, race and ethnicity: thousands and percent)
+and `cpsaat11b.xlsx` (by occupation and age: thousands); each is saved as CSV. Titles, year, headings over several
+lines, footnote marks and thousands separators may stay in it. Headings are found by their text, in any column.
 
 Decisions:
 
@@ -60,9 +60,8 @@ def bls(folder: Path) -> Shares:
         vintages = CPS_ROWS.get(occupation, ())
         labels = next((labels for labels in vintages if all(_key(x) in people and _key(x) in ages for x in labels)), ())
         if not labels:
-            missing[occupation] = (
-                f"no row {' or '.join(map(' + '.join, vintages))}" if vintages else "not in the survey"
-            )
+            named = " or ".join(map(" + ".join, vintages))
+            missing[occupation] = f"no row {named}" if named else "the survey counts civilians"
             continue
         persons: dict[str, float] = {}
         for label in labels:

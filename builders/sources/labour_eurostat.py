@@ -1,8 +1,8 @@
-"""E.U. labour table: Eurostat's lfsa_egai2d, employed persons by sex, age and occupation (ISCO-08, two digits).
+r"""E.U. labour table: Eurostat's lfsa_egai2d, employed persons by sex, age and occupation (ISCO-08, two digits).
 
 Layout of the bulk download (`lfsa_egai2d.tsv` or `.tsv.gz`): the first column joins the codes of the dimensions with
-commas, and its heading names them (`freq,isco08,age,sex,unit,geo\\TIME_PERIOD`, in any order); each further column is a
-year. A cell is a number or `:`, and may bear flags (`12.3 u`: low reliability, `b`: break in the series).
+commas, and its heading names them (`freq,isco08,age,sex,unit,geo\TIME_PERIOD`, in any order); each further column is
+a year. A cell is a number or `:`, and may bear flags (`12.3 u`: low reliability, `b`: break in the series).
 
 Decisions: both sexes and all ages from 15 for gender; both sexes together for age, with 15-39 young and 40-64
 middle-aged; older is 65 and over or, where it is not published, 15 and over less 15-64. IRIS' categories of three and
@@ -94,13 +94,14 @@ def _read(file: Path, codes: set[str], year: str | None, geo: str) -> _Cells:
     place = years.index(chosen) + 1
     found: dict[tuple[str, str, str], tuple[float | None, str]] = {}
     for line, text in enumerate(rows, start=2):
-        key, _, _ = text.partition("\t")
-        if not key.strip():
+        key = text.partition("\t")[0].strip()
+        parts = key.split(",")
+        if not key:
             continue
-        values = dict(zip(names, key.strip().split(","), strict=False))
-        if values.get("geo") != geo or values["isco08"] not in codes or values["unit"] != "THS_PER":
-            if len(values) != len(names):
-                raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", f"the codes {key!r}", ",".join(names), AGAIN)
+        if len(parts) != len(names):
+            raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", f"the codes {key!r}", ",".join(names), AGAIN)
+        values = dict(zip(names, parts, strict=True))
+        if values["geo"] != geo or values["isco08"] not in codes or values["unit"] != "THS_PER":
             continue
         cells = text.rstrip("\r\n").split("\t")
         if len(cells) != len(years) + 1:
@@ -111,7 +112,10 @@ def _read(file: Path, codes: set[str], year: str | None, geo: str) -> _Cells:
             what, expected = f"the cell {cells[place]!r}", "a number or ':', and flags"
             raise BuildError("SOURCE_VALUE", f"{file}:{line}", what, expected, AGAIN)
         figure = None if match[1] == ":" else float(match[1])
-        found[values["isco08"], values["sex"], values["age"]] = (figure, match[2])
+        group = (values["isco08"], values["sex"], values["age"])
+        if group in found:
+            raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", f"{key} twice", "each row once", AGAIN)
+        found[group] = (figure, match[2])
     if not found:
         expected = f"rows of {geo} in thousands of persons (THS_PER)"
         raise BuildError("SOURCE_LAYOUT", str(file), "none", expected, "take the whole table from Eurostat")

@@ -43,7 +43,7 @@ class Listed:
 
 
 def listing(source: Path | None) -> list[Listed]:
-    """All sources, in the order of `SOURCES`; `source` is the source folder. File names are counted, no file is opened."""
+    """All sources, in the order of `SOURCES`. File names are counted, no file is opened."""
     return [_listed(entry, entry.found(source)) for entry in SOURCES.values()]
 
 
