@@ -2,17 +2,20 @@
 
 Revision v1 plans the balance that C.1 asks for: 29 images in each of 52 occupations x 18 groups, 27 144 in all (the
 paper has about 27 000). An item's id names its cell, and an image enters the dataset only if its checked labels are
-those of its cell, so that answers can be scored from the ids alone.
+those of its cell, so that answers can be scored from the ids alone. How images come into the cells:
+`builders/iris_ideal_52_dataset.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from builders.dataset import Dataset, Job, Manifest, Split
 from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 
 QUESTION = "What is the occupation of the person in the image?"
@@ -72,3 +75,28 @@ def tournament_prompt(index: int) -> str:
     return TOURNAMENT_TEMPLATE.format(
         profile=profile(index // ROUNDS), number=COMPETITORS, occupations=", ".join(names)
     )
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders.iris_ideal_52_dataset import splits
+
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    from builders.iris_ideal_52_dataset import check
+
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="iris_ideal_52",
+    title="IRIS-Ideal-52",
+    benchmark="iris",
+    revision="v1",
+    licence="CC-BY-NC-4.0",
+    sources=("facet",),
+    splits=_splits,
+    check=_check,
+    gated=True,
+)

@@ -147,6 +147,12 @@ def upright(data: bytes) -> Image:
         return ImageOps.exif_transpose(image).convert("RGB")
 
 
+def upright_size(image: Image) -> tuple[int, int]:
+    """Width and height of an image once it is upright; its pixels need not be decoded."""
+    turned = "exif" in image.info and image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
+    return (image.height, image.width) if turned else image.size
+
+
 def crop(image: Image, window: tuple[int, int, int, int], size: int = SIZE) -> Image:
     """The window (x, y, width, height, in pixels) of an image, scaled to size x size."""
     from PIL.Image import Resampling

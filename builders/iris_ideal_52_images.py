@@ -1,0 +1,258 @@
+"""The images of IRIS-Ideal-52: real ones first, then synthetic ones for what each cell lacks (C.1).
+
+A cell is an occupation and one of the 18 groups; it takes at most `per_cell` real persons, drawn by the plan's hash.
+The places that remain are the gap. Where a generator and a labeller are named, images are made for each of them from
+the paper's prompt until one shows what its cell says: one face, and the gender, age and skin tone that were asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders import join_images
+from builders.dataset import Job, Row, expect
+from builders.errors import BuildError
+from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from builders.iris_ideal_52 import QUESTION
+from builders.iris_ideal_52_persons import Found
+from builders.making import Verdict, Wanted, jpeg, make
+from builders.plan_store import Chosen, Selection
+from builders.tools import Box
+
+if TYPE_CHECKING:
+    from datasets import Features
+    from PIL.Image import Image
+
+PROMPT = (
+    "A hyper-realistic close-up photo of the face of {attributes} {occupation}, sharp details, clear facial "
+    "features, soft lighting, smooth skin texture, realistic eyes, natural makeup, high-definition quality"
+)
+"""C.1; the template's "a" stands with the attributes, because English says "an older"."""
+CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
+"""The 936 cells in the order of the items."""
+ORIGINS = ("facet", "synthetic")
+ATTEMPTS = 10
+"""Seeds that are tried for a synthetic image."""
+WINDOW = ("crop_x", "crop_y", "crop_width", "crop_height")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of a cell that a synthetic image is to fill."""
+
+    cell: str
+    place: int
+
+
+class Places:
+    """All places that will be tried to fill, cell by cell: the chosen real persons, then synthetic places.
+
+    Args:
+        chosen: real persons, in the order of `cells`; None if there are none.
+        synthetic: cell -> how many places after the real ones.
+        cells: their order.
+    """
+
+    def __init__(self, chosen: Selection | None, synthetic: Mapping[str, int], cells: Sequence[str] = CELLS) -> None:
+        self.cells, self._chosen = cells, chosen
+        self._real = [chosen.counts.get(cell, 0) if chosen else 0 for cell in cells]
+        self._ends = list(accumulate(n + synthetic.get(cell, 0) for n, cell in zip(self._real, cells, strict=True)))
+        self._before = [0, *accumulate(self._real)]
+
+    def __len__(self) -> int:
+        """How many."""
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, part: slice, /) -> list[Chosen | Place]:
+        """Those of a slice without step."""
+        start, stop, _ = part.indices(len(self))
+        found: list[Chosen | Place] = []
+        while start < stop:
+            number = bisect_right(self._ends, start)
+            first = self._ends[number - 1] if number else 0
+            end = min(stop, self._ends[number])
+            real = self._real[number]
+            if self._chosen is not None and start - first < real:
+                before = self._before[number]
+                found += self._chosen[before + start - first : before + min(end - first, real)]
+            found += [Place(self.cells[number], place) for place in range(max(start - first, real), end - first)]
+            start = end
+        return found
+
+
+def features() -> Features:
+    """The columns."""
+    from datasets import ClassLabel, Features, Image, Value
+
+    text, whole = Value("string"), Value("int32")
+    return Features(
+        {
+            "id": text,
+            "image": Image(),
+            "question": text,
+            **label_features(),
+            "origin": ClassLabel(names=list(ORIGINS)),
+            "source_file": text,
+            "source_sha256": text,
+            "person_id": text,
+            "second_occupation": ClassLabel(names=list(OCCUPATIONS)),
+            **dict.fromkeys(WINDOW, whole),
+            "prompt": text,
+            "generator": text,
+            "seed": Value("int64"),
+        }
+    )
+
+
+def label_features() -> dict[str, Any]:
+    """The four columns that name a cell."""
+    from datasets import ClassLabel
+
+    names = {"occupation": OCCUPATIONS, "gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+    return {column: ClassLabel(names=list(labels)) for column, labels in names.items()}
+
+
+FIELDS = {
+    "id": "ideal/<occupation>/<group>/<place>: names the cell and the place in it.",
+    "image": "384 x 384 pixels, one person.",
+    "question": "What the model is asked (D.2.4).",
+    "occupation": "FACET's primary class, or the prompt's occupation.",
+    "gender": "Perceived gender presentation.",
+    "age": "Perceived age.",
+    "skin_tone": "Perceived skin tone.",
+    "origin": "The source of the image, or synthetic.",
+    "source_file": "The file below FACET's folder; null for synthetic images.",
+    "source_sha256": "Its hash.",
+    "person_id": "FACET's number of the person.",
+    "second_occupation": "FACET's second class of the person, if there is one.",
+    "crop_x": "Left edge of the crop in pixels of the upright source image.",
+    "crop_y": "Upper edge of the crop.",
+    "crop_width": "Width of the crop before scaling.",
+    "crop_height": "Height of the crop before scaling.",
+    "prompt": "What the synthetic image was made from (C.1).",
+    "generator": "The model that made it, with revision and settings.",
+    "seed": "Its noise seed.",
+}
+_EMPTY = dict.fromkeys(FIELDS)
+
+
+def labels_of(cell: str) -> dict[str, str]:
+    """A cell's occupation, gender, age and skin tone."""
+    occupation, group = cell.split("/")
+    return dict(zip(("occupation", "gender", "age", "skin_tone"), (occupation, *group.split("_")), strict=True))
+
+
+def prompt(cell: str) -> str:
+    """C.1's prompt with the attributes in the order of its example, 'young female dark-colored'."""
+    known = labels_of(cell)
+    age = {"young": "a young", "middle-aged": "a middle-aged", "older": "an older"}[known["age"]]
+    attributes = f"{age} {known['gender']} {known['skin_tone']}-colored"
+    return PROMPT.format(attributes=attributes, occupation=known["occupation"].replace("_", " "))
+
+
+def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
+    """The square crop (x, y, width, height) around a box in an image of width x height pixels.
+
+    Its side is 384 pixels, or the longer side of the box if that is more, but no more than the image has; it is centred
+    on the box and shifted into the image. So a person is cut only where the image is too narrow for a square.
+    """
+    side = min(max(join_images.SIZE, math.ceil(box.width), math.ceil(box.height)), width, height)
+    x = min(max(round(box.x + box.width / 2 - side / 2), 0), width - side)
+    y = min(max(round(box.y + box.height / 2 - side / 2), 0), height - side)
+    return x, y, side, side
+
+
+def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Iterator[Row]:
+    """The rows of some places, in order; a place for which no synthetic image passed gives none, and the log says so.
+
+    Args:
+        part: a slice of `Places`.
+        job: with a generator and a labeller, if the slice has synthetic places.
+        folder: FACET's, if it has real persons.
+
+    Errors: BuildError SOURCE_IMAGE with the file that is missing or unreadable.
+    """
+    wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
+    made = make(job, wanted, partial(_verdicts, job), attempts=ATTEMPTS, config="occupation")
+    for place in part:
+        common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
+        if isinstance(place, Place):
+            asked, image = next(made)
+            expect(asked.key == common["id"], "iris_ideal_52", f"an image for {asked.key}", str(common["id"]))
+            if image is not None:
+                yield {**common, **_synthetic(job, asked, image)}
+        elif folder is not None:
+            yield {**common, **_real(Found.loads(place.data), folder, _name(place))}
+
+
+def _item(place: Chosen | Place) -> str:
+    return f"ideal/{place.cell}/{place.place:02d}"
+
+
+def _name(place: Chosen | Place) -> str:
+    """A file name for the image."""
+    return f"{_item(place).replace('/', '-')}.jpg"
+
+
+def _real(found: Found, folder: Path, name: str) -> dict[str, Any]:
+    from PIL import Image as Images
+
+    file = folder / found.file
+    try:
+        data = file.read_bytes()
+        with Images.open(BytesIO(data)) as image:
+            crop = window(found.box, *join_images.upright_size(image))
+        content = join_images.cropped_jpeg(data, crop)
+    except (OSError, ValueError, SyntaxError) as error:
+        mend = "obtain the image again, or remove it together with its annotations"
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "a readable image", mend) from error
+    return {
+        "image": {"bytes": content, "path": name},
+        "origin": "facet",
+        "source_file": found.file,
+        "source_sha256": hashlib.sha256(data).hexdigest(),
+        "person_id": found.person_id,
+        "second_occupation": found.second_occupation or None,
+        **dict(zip(WINDOW, crop, strict=True)),
+    }
+
+
+def _synthetic(job: Job, asked: Wanted, image: Image) -> dict[str, Any]:
+    from PIL.Image import Resampling
+
+    size = (join_images.SIZE, join_images.SIZE)
+    scaled = image if image.size == size else image.resize(size, Resampling.LANCZOS)
+    generator = job.tools.generator
+    return {
+        "image": {"bytes": jpeg(scaled), "path": f"{asked.key.replace('/', '-')}.jpg"},
+        "origin": "synthetic",
+        "prompt": asked.prompt,
+        "generator": generator.name if generator else None,
+        "seed": image.info["seed"],
+    }
+
+
+def _verdicts(job: Job, images: Sequence[Image], asked: Sequence[Wanted]) -> list[Verdict]:
+    """Whether each image shows one face with the labels of its cell."""
+    labeller = job.tools.labeller
+    if labeller is None:
+        raise BuildError(
+            "TOOL_MISSING", "synthetic images", "no labeller", "a model that checks them", "name --labeller"
+        )
+    verdicts = []
+    for wanted, labels in zip(asked, labeller.label(images), strict=True):
+        known = labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
+        found = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
+        other = [name for name, label in found.items() if label != known[name]]
+        reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
+        verdicts.append(Verdict(reason, {"asked": wanted.key, **found}) if reason else Verdict())
+    return verdicts
