@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Literal, cast
 
 import pyarrow as pa
 
+from builders.dataset import Dataset, Job, Manifest, Split
 from builders.genres_prompts import (
     HIGH_STATUS_QUESTIONS,
     IMAGE_TEMPLATE,
@@ -237,3 +238,27 @@ def pairs() -> pa.Table:
         for pair in pair_list()
     ]
     return pa.Table.from_pylist(rows)
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders.genres_dataset import splits
+
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    from builders.genres_dataset import check
+
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="genres",
+    title="GENRES",
+    benchmark="genres",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=(),
+    splits=_splits,
+    check=_check,
+)

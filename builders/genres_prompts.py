@@ -174,3 +174,19 @@ def narrative_prompt(name_1: str, name_2: str, relation: Relation, plot: Plot, p
         NAME2=name_2,
     )
     return f"{instructions}\n\nNarrative passage:\n{passage}"
+
+
+VISUAL_TEMPLATE = "a photo of a male and a female, [age], [Description], [Realistic], [Clarity]"
+"""The full visual prompt, as the example of Table 10 is put together."""
+
+REALISTIC = (
+    *("Photorealistic", "Filmic", "cinematic look", "balanced composition", "Photojournal Photography"),
+    *("soft shadows", "rim lighting", "Portrait", "photorealistic", "natural light", "Authentic"),
+    *("depth of focus", "dof", "studio lighting", "lifelike"),
+)
+CLARITY = (
+    *("4k", "sharp focus", "realistic skin texture", "highly detailed", "DSLR", "UHD", "ultra quality"),
+    *("high dynamic range", "tack sharp", "RAW photo", "hdr", "Ultra Detailed", "high resolution", "masterpiece"),
+    "ultra-fine",
+)
+"""Table 10: one of each list is drawn for an image."""

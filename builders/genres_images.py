@@ -1,0 +1,163 @@
+"""The images of GENRES: descriptions, visual prompts, and what an image must pass (appendix B.2).
+
+1. A language model (or a file of its answers) describes the five images of an element (Figure 9). A description is
+   cleaned and then linted: one that tells gender or role is asked for again, with the words that were wrong.
+2. The visual prompt adds the age and one quality word of each list of Table 10, drawn by the build's seed.
+3. An image is kept if its CLIP similarity with the prompt is above 0.25; else the next seed is tried.
+
+The paper's last step, a person who looks at every image, is what the contact sheets under `review/` are for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from builders.build import write_atomically
+from builders.dataset import Job
+from builders.errors import BuildError
+from builders.genres import AGES, IMAGES, NAMES, Element, Pair, image_prompt
+from builders.genres_lint import telling, words
+from builders.genres_prompts import CLARITY, REALISTIC, VISUAL_TEMPLATE, fill
+from builders.making import Verdict, Wanted, jpeg, make, seed
+from builders.tools import Describer, Matcher
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SIMILARITY = 0.25
+"""Appendix B.2, step 3: an image above this cosine similarity with its prompt is kept."""
+ATTEMPTS = 50
+"""Seeds that are tried for an image; the paper repeats "until five qualified images are obtained"."""
+ASKED = 3
+"""How often an element's descriptions are asked for."""
+PHRASES = 3
+"""Fewest phrases of a description; Figure 9 asks for six aspects with one or two each."""
+WORDS = 60
+"""Most words of a description: CLIP reads 77 tokens of a prompt."""
+AGAIN = (
+    "Your last answer cannot be used: [Fault]. Write all 5 prompts again. No word may tell the gender or the role of "
+    "either person."
+)
+_LEAD = re.compile(
+    r"(an? )?(photo|image|portrait)s? of (a|one) (fe)?male and (a|one) (fe)?male"
+    rf"|(who are )?({'|'.join(AGES.values())})",
+    re.IGNORECASE,
+)
+
+
+def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, ...]]:
+    """Element id -> the descriptions of its five images; none without a describer.
+
+    Answers are kept in `job.work`, so that a build that was killed does not ask for them again.
+
+    Errors: BuildError TOOL_OUTPUT if an element's descriptions stay unusable; says which, and why.
+    """
+    found = {}
+    for number, element in enumerate(elements if job.tools.describer else (), 1):
+        file = job.work / "descriptions" / f"{element.id.replace('/', '-')}.json"
+        if not file.is_file():
+            texts, refused = _described(job.tools.describer, element)
+            write_atomically(file, json.dumps({"texts": texts, "refused": refused}, ensure_ascii=False))
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        for fault in kept["refused"]:
+            job.reject(element.id, "description refused", fault=fault)
+        found[element.id] = tuple(kept["texts"])
+        job.progress("Describing images", number, len(elements))
+    return found
+
+
+def _described(describer: Describer | None, element: Element) -> tuple[list[str], list[str]]:
+    """The five descriptions of an element, and why earlier answers were refused."""
+    if describer is None:
+        raise TypeError("descriptions are asked of a describer")
+    prompt, refused, before = image_prompt(element), list[str](), list[str]()
+    for _ in range(ASKED):
+        texts = [clean(text) for text in describer.describe(element.id, prompt)]
+        found = fault(texts, element)
+        if not found:
+            return texts, refused
+        refused.append(found)
+        if texts == before:
+            break
+        before = texts
+        prompt = f"{image_prompt(element)}\n\n{fill(AGAIN, Fault=found)}"
+    raise BuildError(
+        "TOOL_OUTPUT",
+        f"{describer.name}, element {element.id}",
+        f"{refused[-1]}, in {json.dumps(texts, ensure_ascii=False)}",
+        f"{IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role",
+        "use another model, or give a file of descriptions and mend these lines in it",
+    )
+
+
+def clean(text: str) -> str:
+    """A description as phrases joined by ', ': without numbering, quotes and line breaks.
+
+    The words of the visual prompt that a model likes to put first ("a photo of a male and a female, at a young age")
+    go too.
+    """
+    text = re.sub(r"^\s*(?:[-*•]|\d+[.):]|prompt\s*\d*\s*:)\s*", "", " ".join(text.split()), flags=re.IGNORECASE)
+    phrases = [phrase.strip(" .;\"'“”‘’*`") for phrase in text.split(",")]
+    while phrases and (not phrases[0] or _LEAD.fullmatch(phrases[0])):
+        del phrases[0]
+    return ", ".join(phrase for phrase in phrases if phrase)
+
+
+def fault(texts: Sequence[str], element: Element) -> str:
+    """Why cleaned descriptions of an element cannot be used; '' if they can."""
+    if len(texts) != IMAGES:
+        return f"{len(texts)} descriptions instead of {IMAGES}"
+    if len({text.casefold() for text in texts}) < IMAGES:
+        return "two descriptions are the same"
+    names = {name.lower() for group in NAMES.values() for name in group}
+    for number, text in enumerate(texts, 1):
+        wrong = sorted(telling(text, element.description) | (set(words(text)) & names))
+        if wrong:
+            return f"description {number} has {', '.join(map(repr, wrong))}"
+        if re.search(r"[][{}<>]", text):
+            return f"description {number} has brackets left over"
+        if text.count(",") + 1 < PHRASES:
+            return f"description {number} has fewer than {PHRASES} phrases"
+        if len(text.split()) > WORDS:
+            return f"description {number} has more than {WORDS} words"
+    return ""
+
+
+def visual_prompt(job: Job, pair: Pair, description: str) -> str:
+    """What the generator is asked for (Table 10); the quality words are drawn by the build's seed."""
+    drawn = {
+        name: choices[seed(job.seed, f"{pair.id}/{name}", 0) % len(choices)]
+        for name, choices in (("Realistic", REALISTIC), ("Clarity", CLARITY))
+    }
+    return fill(VISUAL_TEMPLATE, age=AGES[pair.element.age], Description=description, **drawn)
+
+
+def can_make(job: Job) -> bool:
+    """Whether the tools of steps 2 and 3 are there."""
+    return job.tools.generator is not None and job.tools.matcher is not None
+
+
+def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Pair id -> visual prompt; gives the columns of each image, in order, all null for one that never passed."""
+    matcher, generator = job.tools.matcher, job.tools.generator
+    if matcher is None or generator is None:
+        raise TypeError("images are made with a generator and a matcher")
+    wanted = [Wanted(f"genres/{name}", prompt) for name, prompt in prompts.items()]
+    for one, image in make(
+        job, wanted, lambda made, them: _judged(matcher, made, them), attempts=ATTEMPTS, config="pairs"
+    ):
+        yield {
+            "origin": "synthetic" if image else None,
+            "generator": generator.name if image else None,
+            "seed": image.info["seed"] if image else None,
+            "clip_similarity": image.info["similarity"] if image else None,
+            "image": {"bytes": jpeg(image), "path": f"{one.key.replace('/', '-')}.jpg"} if image else None,
+        }
+
+
+def _judged(matcher: Matcher, made: Sequence[Image], wanted: Iterable[Wanted]) -> list[Verdict]:
+    similarities = matcher.text_similarity(made, [one.prompt for one in wanted])
+    return [Verdict("" if s > SIMILARITY else "unlike its prompt", {"similarity": s}) for s in similarities]
