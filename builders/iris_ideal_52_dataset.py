@@ -33,6 +33,8 @@ LABELS = ("occupation", "gender", "age", "skin_tone")
 SAMPLE_OCCUPATIONS = 3
 """Occupations in a sample: the first ones of Table 20 that FACET has persons of."""
 SAMPLE_PER_CELL = 2
+SHARD = 1000
+"""Images per Parquet file: about 60 MB."""
 _PER_CELL = "per_cell"
 
 
@@ -107,6 +109,7 @@ def _occupation(job: Job) -> list[Split]:
             features=features,
             units=places,
             rows=partial(rows, job=job, folder=folder),
+            shard=SHARD,
             groups=LABELS,
             fields=FIELDS,
         ),

@@ -191,7 +191,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
             if image is not None:
                 yield {**common, **_synthetic(job, asked, image)}
         elif folder is not None:
-            yield {**common, **_real(Found.loads(place.data), folder, _name(place))}
+            yield {**common, **cropped(Found.loads(place.data), folder, _name(place))}
 
 
 def _item(place: Chosen | Place) -> str:
@@ -203,7 +203,8 @@ def _name(place: Chosen | Place) -> str:
     return f"{_item(place).replace('/', '-')}.jpg"
 
 
-def _real(found: Found, folder: Path, name: str) -> dict[str, Any]:
+def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
+    """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
     from PIL import Image as Images
 
     file = folder / found.file

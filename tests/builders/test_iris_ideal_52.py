@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from builders import iris_ideal_52, iris_ideal_52_persons
+from builders import iris_ideal_52, iris_ideal_52_dataset, iris_ideal_52_images, iris_ideal_52_persons
 from builders.build import build
 from builders.dataset import Manifest
 from builders.errors import BuildError
@@ -340,21 +340,30 @@ def test_a_build_killed_while_it_makes_images_goes_on(
     assert 0 <= kept <= 16
 
 
-def test_a_build_killed_between_shards_goes_on(
-    real: tuple[Path, Manifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kill_at", [0, 1, 2, 4])
+def test_a_build_killed_at_an_image_keeps_its_shards(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kill_at: int
 ) -> None:
-    from builders import iris_ideal_52_images
-
-    def killed(*_: Any) -> dict[str, Any]:
-        raise Killed
-
     asked: dict[str, Any] = {"source": source, "options": {"per_cell": "3"}, "seed": 1, "tools": tools(source)}
+    monkeypatch.setattr(iris_ideal_52_dataset, "SHARD", 2)
+    build(iris_ideal_52.DATASET, tmp_path / "whole", **asked)
+    cropped = iris_ideal_52_images.cropped
+    calls = iter(range(99))
+
+    def killed(*place: Any) -> dict[str, Any]:
+        if next(calls) == kill_at:
+            raise Killed
+        return cropped(*place)
+
     with monkeypatch.context() as patch:
-        patch.setattr(iris_ideal_52_images, "_real", killed)
+        patch.setattr(iris_ideal_52_images, "cropped", killed)
         with pytest.raises(Killed):
             build(iris_ideal_52.DATASET, tmp_path / "out", **asked)
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/occupation").glob("*.parquet")}
+    assert len(before) == kill_at // 2
     build(iris_ideal_52.DATASET, tmp_path / "out", **asked)
-    assert files(tmp_path / "out") == files(real[0])
+    assert all(file.stat().st_mtime_ns == time for file, time in before.items())
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 def test_without_facet_and_models_the_tournament_is_left(tmp_path: Path) -> None:
