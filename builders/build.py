@@ -38,7 +38,8 @@ from builders.tools import Tools
 MANIFEST = "manifest.json"
 _BATCH = 100
 """Rows per row group of a split with images: what is in memory at a time."""
-_SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy", "torch", "transformers", "diffusers")
+_SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy")
+_MODEL_SOFTWARE = ("torch", "transformers", "diffusers")
 
 
 def build(
@@ -101,16 +102,14 @@ def build(
     built = tuple(_build_split(split, job, out) for split in splits)
     manifest = Manifest(
         **asked,
-        versions=_versions(),
+        versions=_versions(bool(tools.names())),
         sources=hashes,
         splits=built,
         rejected=_merge_rejected(out, splits),
         notes=job.notes,
     )
     dataset.check(manifest)
-    if describe is None:
-        from cards.dataset_card import write_cards as describe
-    describe(out, dataset, manifest)
+    (describe or _write_cards)(out, dataset, manifest)
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
     return manifest
@@ -153,6 +152,12 @@ def write_atomically(file: Path, text: str) -> None:
     part = file.with_name(f"{file.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(file)
+
+
+def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
+    from cards.dataset_card import write_cards
+
+    write_cards(out, dataset, manifest)
 
 
 def _finished(out: Path, asked: Mapping[str, Any]) -> Manifest | None:
@@ -317,10 +322,10 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
     return dict(sorted(reasons.items()))
 
 
-def _versions() -> dict[str, str]:
-    """Versions of the software that can change the bytes of a build."""
+def _versions(models: bool) -> dict[str, str]:
+    """Versions of the software that can change the bytes of a build; with `models`, also of what runs them."""
     found = {"python": platform.python_version()}
-    for package in _SOFTWARE:
+    for package in (*_SOFTWARE, *(_MODEL_SOFTWARE if models else ())):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,13 @@ GATE = (
     "use it to measure the fairness of models, not to identify persons or to decide about them, and to keep the "
     "licences of its sources."
 )
+_COMMON = {
+    "id": "names the row; where it is an item, a submission names it so",
+    "origin": "the source of the image, or synthetic",
+    "source_file": "the file below the source's folder",
+    "source_sha256": "of that file",
+}
+"""What columns mean that many datasets share."""
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
@@ -66,7 +74,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
     sources = _used_sources(dataset, manifest)
     columns = {
         config: [
-            {"name": name, "type": _type(feature), "about": splits[0].fields.get(name, "")}
+            {"name": name, "type": _type(feature), "about": splits[0].fields.get(name, _COMMON.get(name, ""))}
             for name, feature in features[config].items()
         ]
         for config, splits in manifest.configs().items()
@@ -87,7 +95,8 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
         )
     )
     front = yaml.safe_dump(_front_matter(dataset, manifest, features), sort_keys=False, allow_unicode=True, width=110)
-    return f"---\n{front}---\n\n{text.strip()}\n"
+    lines = re.sub(r"\n{3,}", "\n\n", text.strip())
+    return f"---\n{front}---\n\n{lines}\n"
 
 
 def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +144,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     # Markdown, not HTML: nothing of a user's is rendered here, and the Hub sanitizes what it shows.
-    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=False)  # noqa: S701
+    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
 
 
 def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
@@ -167,16 +176,21 @@ def _type(feature: Any) -> str:
     return str(feature.dtype) if kind == "Value" else kind.lower()
 
 
-def _counts(counts: Mapping[str, int], limit: int = 20) -> str:
+def _counts(counts: Mapping[str, int], limit: int = 10) -> str:
     shown = [f"{name or 'none'} {number}" for name, number in counts.items()]
     if len(shown) <= limit:
         return ", ".join(shown)
     values = sorted(counts.values())
-    return f"{len(shown)} labels, {values[0]} to {values[-1]} rows each"
+    return f"{len(shown)} labels, {_range(values)} rows each"
 
 
 def _joint(joint: Mapping[str, int]) -> str:
     numbers = sorted(joint.values())
     if len(joint) <= 18:
         return ", ".join(f"{name} {number}" for name, number in joint.items()) + "."
-    return f"{len(joint)} with rows, {numbers[0]} to {numbers[-1]} rows each."
+    return f"{len(joint)} with rows, {_range(numbers)} rows each."
+
+
+def _range(ordered: Sequence[int]) -> str:
+    first, last = ordered[0], ordered[-1]
+    return str(first) if first == last else f"{first} to {last}"
