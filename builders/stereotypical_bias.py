@@ -16,7 +16,7 @@ numbers of pairs per age and shared group are not printed; the totals are spread
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, permutations
 from typing import Literal, cast
@@ -25,6 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from builders.dataset import Dataset, Job, Manifest, Split, expect
 
 Attribute = Literal["gender", "race"]
 Integers = npt.NDArray[np.int64]
@@ -258,3 +260,46 @@ def items(task: str, revision: str = "v1") -> pa.Table:
 def ids(task: str, revision: str = "v1") -> pa.Array:
     """All item ids of a task, in the order of `items`."""
     return items(task, revision)["id"].combine_chunks()
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders import stereotypical_bias_persona, stereotypical_bias_vision
+    from builders.published import published_split
+
+    return [
+        *stereotypical_bias_vision.splits(job),
+        *stereotypical_bias_persona.splits(job),
+        published_split("stereotypical_bias"),
+    ]
+
+
+def _check(manifest: Manifest) -> None:
+    """Every planned picture is there or logged as missing; in a sample every trait has images."""
+    persona = manifest.find("persona", "test")
+    traits = persona.counts["trait"] if persona else {}
+    lost = manifest.rejected.get("too few images without a person", 0)
+    if manifest.sample:
+        expect(all(traits.values()), manifest.dataset, f"images per trait {dict(traits)}", "at least one of each")
+        return
+    if persona is not None:
+        planned = len(TRAITS) * IMAGES_PER_TRAIT
+        expect(persona.rows + lost == planned, manifest.dataset, f"{persona.rows} and {lost} missing", f"{planned}")
+    pictures = [built for built in manifest.splits if built.config == "vision"]
+    if pictures:
+        rows = sum(built.rows for built in pictures)
+        lost = sum(manifest.rejected.get(reason, 0) for reason in ("no face in a cell", "too few different pairs"))
+        planned = sum(PAIRS.values())
+        expect(rows + lost == planned, manifest.dataset, f"{rows} pairs and {lost} left out", f"{planned} pairs")
+
+
+DATASET = Dataset(
+    name="stereotypical_bias",
+    title="Stereotypical Bias of Multi-modal Large Language Models",
+    benchmark="stereotypical_bias",
+    revision=REVISIONS[-1],
+    licence="cc-by-nc-4.0",
+    sources=("utkface",),
+    splits=_splits,
+    check=_check,
+    gated=True,
+)
