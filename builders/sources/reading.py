@@ -34,7 +34,7 @@ def lines(file: Path) -> Iterator[str]:
         raise BuildError("SOURCE_MISSING", str(file), "no such file", file.name, "obtain the file") from error
     except UnicodeDecodeError as error:
         what = f"the byte {error.object[error.start]:#04x} at column {error.start + 1}"
-        raise BuildError("SOURCE_LAYOUT", f"{file}:{number + 1}", what, "UTF-8 text", AGAIN) from error
+        raise BuildError("SOURCE_LAYOUT", f"{file}:{number}", what, "UTF-8 text", AGAIN) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         what = f"a gzip file that cannot be unpacked ({error})"
         raise BuildError("SOURCE_LAYOUT", f"{file}:{number + 1}", what, "a whole gzip file", AGAIN) from error

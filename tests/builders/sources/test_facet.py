@@ -1,0 +1,173 @@
+"""FACET's layout: labels by the stated rules, and each way to break the file has its error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from builders.iris_groups import OCCUPATIONS
+from builders.sources import facet
+from builders.tools import Box
+from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
+
+COLUMNS = (
+    *("person_id", "filename", "class1", "class2", "bounding_box", "has_tattoo"),
+    *(f"skin_tone_{tone}" for tone in (*range(1, 11), "na")),
+    *(f"gender_presentation_{name}" for name in ("masc", "fem", "non_binary", "na")),
+    *(f"age_presentation_{name}" for name in ("young", "older", "middle", "na")),
+)
+BOX = {"x": 10.5, "y": -2, "width": 100, "height": 250.25, "dict_attributes": {"n": 1}}
+ROWS: tuple[dict[str, object], ...] = (
+    {"person_id": 7, "class1": "nurse", "class2": "doctor", "gender_presentation_fem": 1, "skin_tone_2": 2},
+    {"person_id": 8, "class1": "lawman", "gender_presentation_masc": 1, "age_presentation_middle": 1},
+    {"person_id": 90, "class1": "judge", "gender_presentation_non_binary": 1, "age_presentation_older": 1},
+)
+
+
+def text(rows: tuple[dict[str, object], ...] = ROWS) -> str:
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, COLUMNS, restval=0, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        first = {"filename": f"sa_{row['person_id']}.jpg", "class2": "", "bounding_box": json.dumps(BOX)}
+        writer.writerow(first | row)
+    return lines.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for place in ("annotations", "imgs_1", "imgs_2"):
+        (tmp_path / place).mkdir()
+    for image in ("imgs_2/sa_7.jpg", "imgs_1/sa_8.jpg"):
+        (tmp_path / image).touch()
+    (tmp_path / facet.ANNOTATIONS).write_text(text())
+    return tmp_path
+
+
+def test_persons_are_read_with_their_labels_boxes_and_images(folder: Path) -> None:
+    first, second, third = facet.persons(folder)
+    assert first == facet.Person(
+        line=2,
+        person_id="7",
+        file="imgs_2/sa_7.jpg",
+        occupations=("nurse", "doctor"),
+        gender="female",
+        age="",
+        skin_tone="light",
+        skin_votes=(0, 2, 0, 0, 0, 0, 0, 0, 0, 0),
+        box=Box(10.5, -2.0, 100.0, 250.25, 1.0),
+    )
+    assert (second.file, second.gender, second.age, second.skin_tone) == ("imgs_1/sa_8.jpg", "male", "middle-aged", "")
+    assert (third.file, third.gender, third.age) == ("images/sa_90.jpg", "", "older")
+
+
+def test_a_byte_order_mark_line_ends_and_column_order_change_nothing(folder: Path) -> None:
+    good = list(facet.persons(folder))
+    rows = list(csv.reader(io.StringIO(text())))
+    turned = io.StringIO()
+    csv.writer(turned, lineterminator="\r\n").writerows(row[::-1] for row in rows)
+    (folder / facet.ANNOTATIONS).write_bytes(b"\xef\xbb\xbf" + turned.getvalue().encode())
+    assert list(facet.persons(folder)) == good
+
+
+def test_boxes_with_python_quotes_are_read(folder: Path) -> None:
+    (folder / facet.ANNOTATIONS).write_text(text(({**ROWS[0], "bounding_box": str(BOX)},)))
+    assert next(facet.persons(folder)).box[:4] == (10.5, -2.0, 100.0, 250.25)
+
+
+def test_all_52_classes_are_known(folder: Path) -> None:
+    rows = tuple({"person_id": number, "class1": name, "class2": name} for number, name in enumerate(OCCUPATIONS))
+    (folder / facet.ANNOTATIONS).write_text(text(rows))
+    assert [person.occupations for person in facet.persons(folder)] == [(name,) for name in OCCUPATIONS]
+
+
+@pytest.mark.parametrize(
+    ("votes", "cannot_tell", "label"),
+    [
+        ((0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, ""),
+        ((1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, "light"),
+        ((0, 0, 1, 1, 0, 0, 1, 0, 0, 0), 0, "middle"),
+        ((0, 0, 0, 0, 0, 0, 1, 1, 0, 1), 0, "dark"),
+        ((0, 0, 1, 1, 0, 0, 0, 0, 0, 0), 0, ""),
+        ((1, 0, 0, 0, 0, 0, 0, 0, 0, 1), 0, ""),
+        ((1, 0, 0, 0, 1, 0, 0, 0, 0, 1), 0, "middle"),
+        ((2, 0, 0, 0, 1, 0, 0, 0, 0, 2), 0, ""),
+        ((2, 0, 0, 0, 0, 0, 2, 1, 0, 0), 0, "middle"),
+        ((0, 0, 2, 0, 0, 0, 0, 0, 0, 0), 2, "light"),
+        ((0, 0, 2, 0, 0, 0, 0, 0, 0, 0), 3, ""),
+    ],
+)
+def test_skin_tone_is_the_group_with_most_votes_and_ties_go_to_the_median(
+    votes: tuple[int, ...], cannot_tell: int, label: str
+) -> None:
+    assert facet.skin_tone(votes, cannot_tell) == label
+
+
+def test_contradicting_labels_are_none(folder: Path) -> None:
+    both = {"gender_presentation_fem": 1, "gender_presentation_masc": 1}
+    ages = {"age_presentation_young": 1, "age_presentation_na": 1}
+    (folder / facet.ANNOTATIONS).write_text(text(({**ROWS[0], **both, **ages},)))
+    person = next(facet.persons(folder))
+    assert (person.gender, person.age) == ("", "")
+
+
+REFUSALS = (
+    *TEXT_FILES,
+    Refusal("missing column", replaced("skin_tone_na", "na"), "SOURCE_LAYOUT", ":1", "no column skin_tone_na"),
+    Refusal("column twice", replaced("has_tattoo", "class1"), "SOURCE_LAYOUT", ":1", "class1 twice"),
+    Refusal("class", replaced("lawman", "sheriff"), "SOURCE_VALUE", ":3", "the class 'sheriff'"),
+    Refusal("no class", replaced("lawman", ""), "SOURCE_VALUE", ":3", "the class ''"),
+    Refusal("second class", replaced("doctor", "Doctor"), "SOURCE_VALUE", ":2", "the class 'Doctor'"),
+    Refusal("bad JSON", replaced('""x"": 10.5', '""x"": '), "SOURCE_VALUE", ":2", "the bounding_box"),
+    Refusal("no key", replaced('""x""', '""X""'), "SOURCE_VALUE", ":2", "the bounding_box"),
+    Refusal("a list", replaced('""x"": 10.5', '""x"": [1]'), "SOURCE_VALUE", ":2", "the bounding_box"),
+    Refusal("negative width", replaced('""width"": 100', '""width"": -100'), "SOURCE_VALUE", ":2", "-100"),
+    Refusal("no height", replaced("250.25", "0"), "SOURCE_VALUE", ":2", '"height": 0'),
+    Refusal("not a number", replaced("250.25", "NaN"), "SOURCE_VALUE", ":2", "NaN"),
+    Refusal("infinite", replaced("250.25", "Infinity"), "SOURCE_VALUE", ":2", "Infinity"),
+    Refusal("outside", replaced("10.5", "-100.5"), "SOURCE_VALUE", ":2", "-100.5"),
+    Refusal("person twice", replaced("\n8,", "\n7,"), "SOURCE_VALUE", ":3", "the person_id 7 a second time"),
+    Refusal("person_id", replaced("\n8,", "\n8e5,"), "SOURCE_VALUE", ":3", "'8e5'"),
+    Refusal("huge person_id", replaced("\n8,", "\n800000000,"), "SOURCE_VALUE", ":3", "'800000000'"),
+    Refusal("path", replaced("sa_8.jpg", "../sa_8.jpg"), "SOURCE_VALUE", ":3", "'../sa_8.jpg'"),
+    Refusal("absolute path", replaced("sa_8.jpg", "/sa_8.jpg"), "SOURCE_VALUE", ":3", "'/sa_8.jpg'"),
+    Refusal("no name", replaced("sa_8.jpg", ""), "SOURCE_VALUE", ":3", "''"),
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.name)
+def test_a_file_that_breaks_the_layout_is_refused(folder: Path, refusal: Refusal) -> None:
+    refuses(lambda: list(facet.persons(folder)), refusal, folder / facet.ANNOTATIONS)
+
+
+@pytest.mark.parametrize("vote", ["-1", "1.0", "", "x", "²"])
+@pytest.mark.parametrize("column", ["skin_tone_4", "gender_presentation_fem", "age_presentation_older"])
+def test_a_vote_that_is_no_count_is_refused(folder: Path, column: str, vote: str) -> None:
+    file = folder / facet.ANNOTATIONS
+    bad = text((*ROWS[:2], {**ROWS[2], column: vote}))
+    refusal = Refusal("vote", lambda good: bad.encode(), "SOURCE_VALUE", ":4", f"{column} is {vote!r}")
+    refuses(lambda: list(facet.persons(folder)), refusal, file)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    import tracemalloc
+
+    def peak(rows: int) -> int:
+        folder = tmp_path / str(rows)
+        (folder / "annotations").mkdir(parents=True)
+        with (folder / facet.ANNOTATIONS).open("w") as file:
+            header, row = text(ROWS[:1]).splitlines()
+            file.write(header + "\n")
+            file.writelines(f"{number},{row.partition(',')[2]}\n" for number in range(rows))
+        tracemalloc.start()
+        assert sum(1 for _ in facet.persons(folder)) == rows
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(10)
+    assert peak(5000) < peak(500) + 20_000

@@ -1,0 +1,58 @@
+"""MST-E's details: one Monk tone per image, videos left out, each way to break the file has its error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from builders.sources import SOURCES, mst_e
+from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
+
+GOOD = """image_ID,subject_name,MST,pose,lighting,mask
+IMG_1.jpg,subject_5,7,frontal,well_lit,0
+clip.mp4,subject_5,7,video,,
+IMG_2.JPEG,subject_12,10,side,poorly_lit,1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / mst_e.DETAILS).write_text(GOOD)
+    return tmp_path
+
+
+def test_images_are_read_and_videos_counted(folder: Path) -> None:
+    first, second = mst_e.images(folder)
+    assert first == mst_e.MstImage(
+        2, "subject_5/IMG_1.jpg", "subject_5", 7, "middle", "frontal", "well_lit", mask=False
+    )
+    assert (second.file, second.mst, second.skin_tone, second.mask) == ("subject_12/IMG_2.JPEG", 10, "dark", True)
+    assert mst_e.left_out(folder) == {".mp4": 1}
+
+
+def test_tones_have_the_groups_of_iris() -> None:
+    assert [mst_e.group_of(tone) for tone in range(1, 11)] == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
+
+
+def test_training_on_it_is_off_by_default_and_it_is_not_published() -> None:
+    assert not SOURCES["mst_e"].training
+    assert not SOURCES["mst_e"].redistribute
+
+
+REFUSALS = (
+    *TEXT_FILES,
+    Refusal("missing column", replaced("MST", "tone"), "SOURCE_LAYOUT", ":1", "no column MST"),
+    Refusal("tone", replaced("_5,7", "_5,11"), "SOURCE_VALUE", ":2", "the MST '11'"),
+    Refusal("no tone", replaced("_5,7", "_5,"), "SOURCE_VALUE", ":2", "the MST ''"),
+    Refusal("fraction", replaced("_5,7", "_5,7.0"), "SOURCE_VALUE", ":2", "the MST '7.0'"),
+    Refusal("mask", replaced("well_lit,0", "well_lit,no"), "SOURCE_VALUE", ":2", "the mask 'no'"),
+    Refusal("ending", replaced("IMG_1.jpg", "IMG_1"), "SOURCE_VALUE", ":2", "the image_ID 'IMG_1'"),
+    Refusal("no subject", replaced("subject_5", ""), "SOURCE_VALUE", ":2", "the file name ''"),
+    Refusal("path", replaced("IMG_1", "../IMG_1"), "SOURCE_VALUE", ":2", "subject_5/../IMG_1.jpg"),
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.name)
+def test_a_file_that_breaks_the_layout_is_refused(folder: Path, refusal: Refusal) -> None:
+    refuses(lambda: list(mst_e.images(folder)), refusal, folder / mst_e.DETAILS)
