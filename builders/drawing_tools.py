@@ -204,6 +204,8 @@ def _agreement(faces: list[Face], wish: Wish) -> float:
             best = max(left, key=lambda face: sum(_checks(face, asked)))
             left.remove(best)
             checks += _checks(best, asked)
+        else:
+            checks += [False] * sum(value not in ("", None) for value in asdict(asked).values())
     return (sum(checks) - sum(not check for check in checks)) / len(checks)
 
 
