@@ -160,7 +160,7 @@ class _Item:
             self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
         if self.passed:
             image = self.store.image(self.name)
-            image.info |= self.evidence
+            image.info.update(dict(self.evidence))
             image.info["seed"] = seed(self.job.seed, self.wanted.key, self.attempt)
             return image
         self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)

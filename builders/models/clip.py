@@ -71,7 +71,7 @@ class Clip:
     @property
     def scale(self) -> float:
         """What CLIP multiplies a cosine with before the softmax."""
-        return float(self._model.logit_scale.exp())
+        return float(self._model.logit_scale.detach().exp())
 
     def _embed(self, things: Sequence[Any], embed: Any) -> Array:
         import torch

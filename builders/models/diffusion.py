@@ -163,7 +163,7 @@ def load(pipeline: Any, found: weights.Weights, *, dtype: str, variant: str, dev
         loaded = pipeline.from_pretrained(
             found.where,
             revision=found.revision,
-            torch_dtype=precision,
+            dtype=precision,
             variant=variant or None,
             use_safetensors=True,
         )

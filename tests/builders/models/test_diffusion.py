@@ -1,0 +1,155 @@
+"""Text-to-image pipelines and edits with random weights: seeds, refiner, settings, safetensors only."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Images
+from PIL.Image import Image
+
+from builders.errors import BuildError
+from builders.models.diffusion import DiffusersGenerator, Settings
+from builders.models.editing import EditSettings, InstructPix2PixEditor
+from builders.tools import Prompt
+from tests.builders.models import tiny
+
+# diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
+
+QUICK = Settings(steps=5, size=32)
+PROMPTS = [Prompt("a photo of a doctor", 1), Prompt("a nurse in a large hospital, at work", 2), Prompt("a cook", 3)]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    for make in (tiny.sdxl, tiny.sdxl_refiner, tiny.sd3, tiny.instruct_pix2pix):
+        make(folder / make.__name__)
+    return folder
+
+
+def generator(models: Path, kind: str, settings: Settings = QUICK) -> DiffusersGenerator:
+    if kind == "sdxl+refiner":
+        return DiffusersGenerator(
+            str(models / "sdxl"), refiner=str(models / "sdxl_refiner"), settings=settings, device="cpu"
+        )
+    return DiffusersGenerator(str(models / kind), settings=settings, device="cpu")
+
+
+def levels(first: Image, second: Image) -> int:
+    """The largest difference of a channel of a pixel."""
+    return int(np.abs(np.asarray(first, np.int16) - np.asarray(second, np.int16)).max())
+
+
+KINDS = ("sdxl", "sdxl+refiner", "sd3")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_seed_alone_decides_an_image(models: Path, kind: str) -> None:
+    tool = generator(models, kind)
+    together = tool.generate(PROMPTS)
+    assert [(image.size, image.mode) for image in together] == [((32, 32), "RGB")] * 3
+    for image, prompt in zip(together, PROMPTS, strict=True):
+        assert levels(tool.generate([prompt])[0], image) == 0
+    other = tool.generate([Prompt(PROMPTS[0].text, 77)])[0]
+    assert levels(other, together[0]) > 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_larger_batch_changes_an_image_by_one_level_at_most(models: Path, kind: str) -> None:
+    alone = generator(models, kind).generate(PROMPTS)
+    together = generator(models, kind, Settings(steps=5, size=32, batch=3)).generate(PROMPTS)
+    assert max(map(levels, alone, together)) <= 1
+
+
+def test_the_prompt_counts(models: Path) -> None:
+    first, second = generator(models, "sdxl").generate([Prompt("a doctor", 1), Prompt("a nurse outside", 1)])
+    assert levels(first, second) > 0
+
+
+def test_the_refiner_ends_the_denoising(models: Path) -> None:
+    base, refined = (generator(models, kind).generate(PROMPTS[:1])[0] for kind in ("sdxl", "sdxl+refiner"))
+    assert levels(base, refined) > 0
+    tool = generator(models, "sdxl+refiner", Settings(size=32))
+    steps: dict[str, int] = {}
+    for name, pipeline in (("base", tool._pipeline), ("refiner", tool._refine)):
+        pipeline.unet.register_forward_hook(lambda *_, name=name: steps.__setitem__(name, steps.get(name, 0) + 1))
+    tool.generate(PROMPTS[:1])
+    assert steps == {"base": 32, "refiner": 8}
+
+
+def test_the_defaults_are_those_of_genres(models: Path) -> None:
+    defaults = Settings()
+    assert (defaults.steps, defaults.guidance, defaults.size, defaults.handover) == (40, 7.0, 1024, 0.8)
+    tool = generator(models, "sdxl+refiner")
+    for pipeline in (tool._pipeline, tool._refine):
+        assert type(pipeline.scheduler).__name__ == "EulerAncestralDiscreteScheduler"
+    assert type(generator(models, "sd3")._pipeline.scheduler).__name__ == "FlowMatchEulerDiscreteScheduler"
+
+
+def test_the_name_tells_every_setting(models: Path) -> None:
+    name = generator(models, "sdxl+refiner").name
+    assert name.startswith("diffusers sdxl (sha256 ")
+    assert "+ refiner sdxl_refiner (sha256 " in name
+    assert name.endswith("from 0.8 EulerAncestralDiscreteScheduler 5 steps guidance 7 32x32")
+    chosen = Settings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
+    assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 7 64x64 bfloat16 batch 2")
+    assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
+
+
+def test_the_denoisers_are_compiled_if_asked(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    compiled: list[str] = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(type(self).__name__))
+    chosen = Settings(steps=5, size=32, compile=True)
+    assert generator(models, "sdxl+refiner", chosen).generate(PROMPTS[:1])[0].size == (32, 32)
+    generator(models, "sd3", chosen).generate(PROMPTS[:1])
+    assert compiled == ["UNet2DConditionModel", "UNet2DConditionModel", "SD3Transformer2DModel"]
+
+
+def test_settings_that_a_model_cannot_have_are_refused(models: Path) -> None:
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*dtype 'int8'"):
+        generator(models, "sdxl", Settings(dtype="int8"))
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'Euler'"):
+        generator(models, "sdxl", Settings(scheduler="Euler")).generate(PROMPTS)
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*scheduler 'DDIMScheduler'"):
+        generator(models, "sd3", Settings(scheduler="DDIMScheduler")).generate(PROMPTS)
+
+
+def test_pickled_weights_are_not_opened(models: Path, tmp_path: Path) -> None:
+    import torch
+
+    folder = tmp_path / "pickled"
+    shutil.copytree(models / "sdxl", folder)
+    (folder / "unet/diffusion_pytorch_model.safetensors").unlink()
+    torch.save({}, folder / "unet/diffusion_pytorch_model.bin")
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*weights as safetensors"):
+        DiffusersGenerator(str(folder), settings=QUICK).generate(PROMPTS)
+
+
+def photo(size: tuple[int, int], seed: int) -> Image:
+    noise = np.random.RandomState(seed).randint(0, 256, (size[1] // 8, size[0] // 8, 3), np.uint8)
+    return Images.fromarray(noise).resize(size, Images.Resampling.BICUBIC)
+
+
+def test_an_edit_keeps_the_size_and_depends_on_image_instruction_and_seed(models: Path) -> None:
+    tool = InstructPix2PixEditor(
+        str(models / "instruct_pix2pix"), settings=EditSettings(steps=3, size=32), device="cpu"
+    )
+    images = [photo((48, 40), 1), photo((64, 64), 2)]
+    first = tool.edit(images, [Prompt("make it old", 1), Prompt("make it old", 1)])
+    assert [(image.size, image.mode) for image in first] == [((48, 40), "RGB"), ((64, 64), "RGB")]
+    again = tool.edit(images[1:], [Prompt("make it old", 1)])[0]
+    assert levels(again, first[1]) == 0
+    for image, prompt in (
+        (images[1], Prompt("make it old", 2)),
+        (images[1], Prompt("a young woman", 1)),
+        (photo((64, 64), 3), Prompt("make it old", 1)),
+    ):
+        assert levels(tool.edit([image], [prompt])[0], first[1]) > 0
+    assert tool.name.startswith("instruct-pix2pix instruct_pix2pix (sha256 ")
+    assert tool.name.endswith("3 steps guidance 7.5 image guidance 1.5 32px")
