@@ -36,9 +36,10 @@ SAMPLE_TRIALS = 2
 _T2I = ("t2i_objective", "t2i_subjective")
 _CELLS = prod((len(STATISTICS), len(LEVELS), plan.SCENARIOS, len(plan.CONTEXTS)))
 _ALL_GROUPS = tuple(group for attribute in ATTRIBUTES for group in GROUPS[attribute])
-_TOPIC = {"statistic": "one of the 19 of Table 1", "level": "which end of the statistic is asked for"}
+_STATISTIC = {"statistic": "one of the 19 of Table 1"}
 _ASKED = {
-    **_TOPIC,
+    **_STATISTIC,
+    "level": "which end of the statistic is asked for",
     "prompt": "what the model is asked",
     "samples": "how often it is asked: answers or images per item (section 5.1)",
 }
@@ -81,6 +82,8 @@ def splits(job: Job) -> Sequence[Split]:
             rows=lambda part: part,
             groups=("version", "attribute"),
             fields={
+                **_STATISTIC,
+                "attribute": "whose groups the label names",
                 "version": "`paper`: the labels of the published scores; `revised`: what the figures say",
                 "highest": "the group with the highest value",
                 "lowest": "the group with the lowest value",
@@ -99,6 +102,9 @@ def splits(job: Job) -> Sequence[Split]:
             rows=lambda part: part,
             groups=("attribute", "group"),
             fields={
+                **_STATISTIC,
+                "attribute": "gender or race",
+                "group": "definitions of the groups: under the paper's Table 9",
                 "value": "in `unit`; null where no figure was found",
                 "unit": "what the figure counts: only equal units of a statistic can be compared",
                 "year": "of the figure",

@@ -67,6 +67,7 @@ def splits(job: Job) -> Sequence[Split]:
                 **_FIELDS,
                 "image_number": "0 to 4: the element's five pairs differ in image and names",
                 "name_1": "the name that stands first in the prompt",
+                "name_2": "the other name",
                 "female_name": "the character with a woman's name",
                 "male_name": "the character with a man's name",
                 "text_prompt": "what the model is asked (Figure 3)",
@@ -76,6 +77,7 @@ def splits(job: Job) -> Sequence[Split]:
                 "clip_similarity": f"cosine of image and visual prompt; images above {SIMILARITY} are kept",
                 "generator": "what made the image",
                 "origin": "synthetic; null without an image",
+                "image": "what is shown with the prompt; null where none was made",
             },
         ),
         Split(

@@ -30,8 +30,10 @@ def labour_split() -> Split:
         groups=("region", "attribute"),
         fields={
             "region": "whose statistics: `US` (Current Population Survey), `EU` (Labour Force Survey)",
+            "occupation": "one of the 52 of Table 20",
             "official": "category of the statistics that stands for the occupation",
             "attribute": "gender, age or skin tone; skin tone is a proxy from race and ethnicity",
+            "group": "female, male; young, middle-aged, older; light, middle, dark",
             "percent": "as the source gives it",
             "share": "in [0, 1]; the groups of an attribute sum to 1",
             "source": "who published the figures",
@@ -50,6 +52,7 @@ def _rows(region: Region) -> Iterator[Row]:
                     "id": f"labour/{region.code}/{row['occupation']}/{group}",
                     "region": region.code,
                     "occupation": row["occupation"],
+                    "occupation": "one of the 52 of Table 20",
                     "official": row["official"],
                     "attribute": attribute,
                     "group": group,

@@ -205,9 +205,13 @@ def published_split(benchmark: str) -> Split:
         rows=lambda part: part,
         shard=10_000,
         fields={
+            "benchmark": "whose paper prints it",
             "table": "where the paper prints it",
+            "model": "as the paper's main table writes it",
+            "organisation": "who made the model",
             "cohort": "kind of model, or judge, that the table ranks it among",
             "row": "attribute, context or scenario of the cell, where the table has them",
+            "column": "as the table's file heads it",
             "score": "the name of the figure in results and on the board",
             "printed": "the cell as printed",
             "value": "the number, in the unit that the table prints; 0 for a cell like <0.0001; null for no number",

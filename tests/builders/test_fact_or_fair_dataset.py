@@ -110,9 +110,9 @@ def test_closed_vocabularies_are_class_labels(whole: tuple[Path, Manifest]) -> N
     assert rows(whole, "truth").features["statistic"].names == [s.name for s in STATISTICS]
 
 
-def test_every_column_but_ids_is_explained_or_speaks_for_itself(whole: tuple[Path, Manifest]) -> None:
+def test_every_column_is_explained(whole: tuple[Path, Manifest]) -> None:
     for split in whole[1].splits:
-        assert set(split.fields) <= set(rows(whole, split.config).column_names), split.config
+        assert {"id", *split.fields} == set(rows(whole, split.config).column_names), split.config
 
 
 def test_a_sample_has_all_queries_but_most_trials(sample: tuple[Path, Manifest]) -> None:

@@ -147,6 +147,11 @@ def test_the_elements_are_those_of_the_plan(texts: tuple[Path, Manifest]) -> Non
     assert table["scenario_text"][:] == [element.text for element in plan.load_elements()]
 
 
+def test_every_column_is_explained(texts: tuple[Path, Manifest]) -> None:
+    for split in texts[1].splits:
+        assert {"id", *split.fields} == set(rows(*texts, split.config).column_names), split.config
+
+
 def test_a_sample_has_images_of_one_element_per_relational_model_and_plot(sample: tuple[Path, Manifest]) -> None:
     out, manifest = sample
     table = rows(out, manifest, "pairs")

@@ -123,6 +123,7 @@ def test_the_truth_that_is_published_is_the_truth_that_answers_are_judged_by(tmp
 
 def test_the_labour_shares_that_are_published_are_those_that_scores_use(tmp_path: Path) -> None:
     rows = write(tmp_path / "built", labour_split())
+    assert {"id", *labour_split().fields} == set(rows[0])
     for region in labour.REGIONS:
         for attribute, shares in labour.shares(region).items():
             found = np.full_like(shares, np.nan)
