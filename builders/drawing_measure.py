@@ -113,22 +113,18 @@ def _faces(pixels: Pixels) -> list[Face]:
         if i not in paired and radius > 3:
             unit = radius / IRIS_RADIUS
             halves = [Face(x - side * unit / 2, y, unit, side) for side in (-1, 1)]
-            # The cheek lies below and outside of the eye: on the wrong side there is the mouth, or nothing.
-            misfits = [_misfit(pixels, half) for half in halves]
-            if min(misfits) < _NO_SKIN:
-                faces.append(halves[misfits.index(min(misfits))])
+            faces += [half for half in halves if _is_half(pixels, half)][:1]
     return sorted(faces, key=lambda face: face.x)
 
 
-def _misfit(pixels: Pixels, face: Face) -> float:
-    """How far half a face is from having skin on its cheek and one colour of hair on its head."""
+def _is_half(pixels: Pixels, face: Face) -> bool:
+    """Whether an eye alone is that of half a face: skin on its cheek, hair above it, and hair at the outer side."""
     look = _Look(pixels, face)
-    cheek, crown = look.patch(0.78, 0.52, 0.05), look.patch(0.35, -1.4, 0.1)
-    white = look.patch(0.28, 0.0, 0.02)
-    if cheek is None or crown is None or white is None or min(white) < 150:
-        return 2 * _NO_SKIN
-    bridge = look.patch(0.2, 0.28, 0.03)
-    return min(distance(cheek, skin) for skin in MONK.values()) + (distance(bridge, cheek) if bridge else 2 * _NO_SKIN)
+    cheek, crown, temple = look.patch(0.78, 0.52, 0.05), look.patch(0.35, -1.42, 0.09), look.patch(1.13, -0.55, 0.06)
+    if cheek is None or crown is None or temple is None:
+        return False
+    skin = min(distance(cheek, swatch) for swatch in MONK.values()) < _NO_SKIN and distance(cheek, crown) > _NO_SKIN
+    return skin and (distance(temple, crown) < _NO_SKIN or _is_grey(temple))
 
 
 class _Look:
