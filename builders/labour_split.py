@@ -52,7 +52,6 @@ def _rows(region: Region) -> Iterator[Row]:
                     "id": f"labour/{region.code}/{row['occupation']}/{group}",
                     "region": region.code,
                     "occupation": row["occupation"],
-                    "occupation": "one of the 52 of Table 20",
                     "official": row["official"],
                     "attribute": attribute,
                     "group": group,
