@@ -83,8 +83,9 @@ def _read(file: Path, codes: set[str], year: str | None, geo: str) -> _Cells:
     """(isco08, sex, age) -> figure and flags of one area and year, the rest is passed over."""
     rows = lines(file)
     heading, *years = (cell.strip() for cell in next(rows, "").split("\t"))
-    names = heading.split("\\")[0].split(",")
-    if not years or set(names) != _DIMENSIONS or len(names) != len(_DIMENSIONS):
+    dimensions, _, axis = heading.partition("\\")
+    names = dimensions.split(",")
+    if not years or axis != "TIME_PERIOD" or sorted(names) != sorted(_DIMENSIONS):
         expected = f"the dimensions {','.join(sorted(_DIMENSIONS))} and a column per year"
         raise BuildError("SOURCE_LAYOUT", f"{file}:1", f"the heading {heading!r}", expected, AGAIN)
     chosen = year or max(years)
