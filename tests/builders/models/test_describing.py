@@ -1,0 +1,202 @@
+"""Descriptions from an endpoint on loopback that fails in the known ways, and from files with faults."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.errors import BuildError
+from builders.models.describing import EndpointDescriber, FileDescriber, parse
+
+FIVE = [f"two people talking, scene {n}" for n in range(5)]
+GOOD = "\n".join(f"[start]{one}[end]" for one in FIVE)
+
+
+class Endpoint:
+    """Answers chat completions from a script of (status, headers, text); the last is repeated."""
+
+    def __init__(self, *script: tuple[int, dict[str, str], str]) -> None:
+        self.script = list(script)
+        self.requests: list[tuple[float, str | None, dict[str, Any]]] = []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.requests.append((time.monotonic(), self.headers["Authorization"], body))
+                status, headers, text = endpoint.script.pop(0) if len(endpoint.script) > 1 else endpoint.script[0]
+                message = {"role": "assistant", "content": text}
+                answer: dict[str, Any] = {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": "m",
+                    "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                }
+                data = json.dumps(answer if status == 200 else {"error": {"message": text}}).encode()
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join(5)
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    started: list[Endpoint] = []
+    clients: list[EndpointDescriber] = []
+
+    def start(*script: tuple[int, dict[str, str], str], **how: Any) -> tuple[Endpoint, EndpointDescriber]:
+        endpoint = Endpoint(*script)
+        started.append(endpoint)
+        describer = EndpointDescriber(endpoint.url, "writer", timeout=5, **how)
+        clients.append(describer)
+        return endpoint, describer
+
+    yield start
+    for describer in clients:
+        describer._client.close()
+    for endpoint in started:
+        endpoint.close()
+
+
+def test_the_papers_form_is_read() -> None:
+    assert parse(GOOD) == FIVE
+    assert parse(" [start] a\n b [end][start]c[end]\n", 2) == ["a b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("", "0 descriptions"),
+        (GOOD + "[start]six[end]", "6 descriptions"),
+        ("Here they are: " + GOOD, "text outside"),
+        (GOOD.replace(FIVE[2], " "), "an empty description"),
+        (GOOD.replace(FIVE[2], FIVE[1]), "for the second time"),
+        (GOOD.replace("[end]", "", 1), "inside of a description"),
+        (GOOD[:-5], "text outside"),
+    ],
+)
+def test_another_form_is_refused(answer: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse(answer)
+
+
+def test_the_endpoint_gets_the_prompt_and_the_key_but_the_name_tells_no_key(serve: Any) -> None:
+    endpoint, describer = serve((200, {}, GOOD), temperature=0.5)
+    assert describer.describe("cs/1", "Please generate 5 different prompts") == FIVE
+    _, key, body = endpoint.requests[0]
+    assert key == "Bearer secret-key"
+    assert body["messages"] == [{"role": "user", "content": "Please generate 5 different prompts"}]
+    assert (body["model"], body["temperature"]) == ("writer", 0.5)
+    assert describer.name == "writer at 127.0.0.1 temperature 0.5"
+
+
+def test_an_endpoint_that_is_busy_or_broken_is_asked_again_after_the_pause_it_names(serve: Any) -> None:
+    endpoint, describer = serve((429, {"Retry-After": "1"}, "slow down"), (500, {}, "oops"), (200, {}, GOOD))
+    assert describer.describe("cs/1", "p") == FIVE
+    times = [at for at, _, _ in endpoint.requests]
+    assert len(times) == 3
+    assert times[1] - times[0] >= 1
+
+
+def test_an_endpoint_that_keeps_failing_ends_the_build(serve: Any) -> None:
+    endpoint, describer = serve((500, {"retry-after-ms": "1"}, "oops"), retries=2)
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT at cs/1, asked of writer.*InternalServerError.*goes on where"):
+        describer.describe("cs/1", "p")
+    assert len(endpoint.requests) == 3
+
+
+def test_a_wrong_key_is_not_tried_again(serve: Any) -> None:
+    endpoint, describer = serve((401, {}, "who are you"))
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*OPENAI_API_KEY") as caught:
+        describer.describe("cs/1", "p")
+    assert len(endpoint.requests) == 1
+    assert "secret-key" not in str(caught.value)
+
+
+def test_nobody_there_is_said(serve: Any) -> None:
+    endpoint, describer = serve((200, {}, GOOD), retries=0)
+    endpoint.close()
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*Connection"):
+        describer.describe("cs/1", "p")
+
+
+def test_an_answer_without_the_form_is_asked_for_again_a_few_times(serve: Any) -> None:
+    endpoint, describer = serve((200, {}, "Sure!"), (200, {}, GOOD))
+    assert describer.describe("cs/1", "p") == FIVE
+    assert len(endpoint.requests) == 2
+    endpoint, describer = serve((200, {}, "Sure! " + GOOD), asks=3)
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT at cs/1: 3 answers of writer.*text outside.*Sure!"):
+        describer.describe("cs/1", "p")
+    assert len(endpoint.requests) == 3
+
+
+def test_nothing_is_asked_twice(serve: Any, tmp_path: Path) -> None:
+    endpoint, describer = serve((200, {}, "Sure!"), (200, {}, GOOD), answers=tmp_path / "answers")
+    assert describer.describe("cs/1", "p") == FIVE
+    again = EndpointDescriber(endpoint.url, "writer", answers=tmp_path / "answers")
+    assert again.describe("cs/1", "p") == FIVE
+    assert len(endpoint.requests) == 2
+    assert describer.describe("cs/1", "another question") == FIVE
+    assert len(endpoint.requests) == 3
+    assert "secret-key" not in "".join(file.read_text() for file in (tmp_path / "answers").iterdir())
+
+
+def write(file: Path, *lines: Any) -> Path:
+    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return file
+
+
+def test_a_file_of_descriptions_is_read(tmp_path: Path) -> None:
+    file = write(tmp_path / "d.jsonl", {"element": "cs/1", "descriptions": FIVE}, "")
+    describer = FileDescriber(file)
+    assert describer.describe("cs/1", "p") == FIVE
+    assert describer.name.startswith("file d.jsonl (sha256 ")
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*no descriptions of cs/2"):
+        describer.describe("cs/2", "p")
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*no such file"):
+        FileDescriber(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "Expecting"),
+        ([1], "no element"),
+        ({"element": 3, "descriptions": FIVE}, "no element"),
+        ({"element": "b", "descriptions": "text"}, "no list"),
+        ({"element": "b", "descriptions": FIVE[:4]}, "4 descriptions"),
+        ({"element": "b", "descriptions": [*FIVE[:4], " "]}, "empty"),
+        ({"element": "b", "descriptions": [*FIVE[:4], FIVE[0]]}, "second time"),
+        ({"element": "a", "descriptions": FIVE}, "a for the second time"),
+    ],
+)
+def test_a_faulty_line_is_named(tmp_path: Path, line: Any, said: str) -> None:
+    file = write(tmp_path / "d.jsonl", {"element": "a", "descriptions": FIVE}, line)
+    with pytest.raises(BuildError, match=rf"TOOL_OUTPUT at .*d\.jsonl:2: .*{said}"):
+        FileDescriber(file).describe("a", "p")
