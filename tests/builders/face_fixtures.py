@@ -86,7 +86,7 @@ class Painter:
 
     def _paint(self, prompt: Prompt) -> Image.Image:
         if " face of a" not in prompt.text:
-            return Image.new("RGB", (8, 8), (0, 0, 1 if prompt.seed % 4 == 0 else 0))
+            return Image.new("RGB", (8, 8), (0, 0, 250 if prompt.seed % 4 == 0 else 0))
         group = (group_of(prompt.text) + (prompt.seed % 5 == 0)) % len(GROUPS)
         hidden = 255 if "incomplete" in prompt.text else 0
         return Image.new("RGB", (8, 8), (group, hidden, prompt.seed % 7))
@@ -115,5 +115,5 @@ class Watcher:
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The person of each picture."""
-        found = (picture.open().tobytes()[2] > 0 for picture in pictures)
+        found = (picture.open().tobytes()[2] > 100 for picture in pictures)
         return [[Box(0, 0, 8, 8, 0.9)] if person else [] for person in found]
