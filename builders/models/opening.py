@@ -1,0 +1,231 @@
+"""Opens the tools that a user names: `SCHEME[:WHAT][?SETTING=VALUE&...]`, one per role.
+
+    detector    yolos[:ID[@REVISION]]             YOLOS or another detector of transformers; a folder is an ID too
+                ultralytics:FILE                  a YOLOv8 weights file (AGPL-3.0)
+                boxes:FILE                        persons found before, as Parquet
+    generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
+    refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
+    editor      diffusers[:ID[@REVISION]]         an InstructPix2Pix pipeline
+    labeller    clip[:ID[@REVISION]]              nearest text prototypes; needs the detector to see several persons
+    matcher     clip[:ID[@REVISION]]              cosine similarities
+    describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
+                file:PATH                         descriptions as JSON lines
+
+Settings are the arguments of each tool, such as `diffusers:ID?steps=28&guidance=3.5&size=1024` for SD 3.5. A command
+line needs quotes around them. Weights are looked for when a tool is opened, and loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+from urllib.parse import parse_qsl
+
+from builders.errors import BuildError
+from builders.models.clip import CLIP, Clip, ClipMatcher
+from builders.models.clip_labels import ClipLabeller
+from builders.models.describing import EndpointDescriber, FileDescriber
+from builders.models.detection import YOLOS, UltralyticsDetector, YolosDetector
+from builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
+from builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
+from builders.models.stored_boxes import StoredBoxes
+from builders.tools import Tools
+
+_Types = Mapping[str, type]
+
+
+@dataclass
+class _Asked:
+    """What else the user asked for, and what was opened already."""
+
+    device: str
+    refiner: str
+    answers: Path | None
+    detector: Any = None
+    clips: dict[str, Clip] = field(default_factory=dict)
+
+    def clip(self, model: str) -> Clip:
+        """One CLIP in memory, however many tools use it."""
+        if model not in self.clips:
+            self.clips[model] = Clip(model, device=self.device)
+        return self.clips[model]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A way to name a tool.
+
+    Args:
+        form: for people.
+        default: the model without one, '' if one must be named.
+        settings: name -> type.
+        open: what was named, its settings and all that was asked for -> the tool.
+    """
+
+    form: str
+    default: str
+    settings: _Types
+    open: Callable[[str, Mapping[str, Any], _Asked], Any]
+
+
+def _settings(kind: type) -> _Types:
+    hints = get_type_hints(kind)
+    return {one.name: hints[one.name] for one in fields(kind)}
+
+
+def _generator(what: str, chosen: Mapping[str, Any], asked: _Asked) -> DiffusersGenerator:
+    refiner = ""
+    if asked.refiner:
+        _, refiner, _ = _read("refiner", asked.refiner)
+    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), device=asked.device)
+
+
+def _editor(what: str, chosen: Mapping[str, Any], asked: _Asked) -> InstructPix2PixEditor:
+    return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=asked.device)
+
+
+def _labeller(what: str, chosen: Mapping[str, Any], asked: _Asked) -> ClipLabeller:
+    # Stored boxes know the source's images, not those that a build makes.
+    detector = None if isinstance(asked.detector, StoredBoxes) else asked.detector
+    return ClipLabeller(asked.clip(what), detector=detector, **chosen)
+
+
+def _endpoint(what: str, chosen: Mapping[str, Any], asked: _Asked) -> EndpointDescriber:
+    url, _, model = what.rpartition("#")
+    if not url.startswith(("http://", "https://")) or not model:
+        raise _wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
+    return EndpointDescriber(url, model, answers=asked.answers, **chosen)
+
+
+_FOUND: _Types = {"threshold": float, "batch": int}
+_ENDPOINT: _Types = {"temperature": float, "timeout": float, "retries": int, "asks": int}
+
+SCHEMES: dict[str, dict[str, Scheme]] = {
+    "detector": {
+        "yolos": Scheme(
+            "yolos[:ID[@REVISION]]",
+            YOLOS,
+            _FOUND,
+            lambda what, chosen, asked: YolosDetector(what, device=asked.device, **chosen),
+        ),
+        "ultralytics": Scheme(
+            "ultralytics:FILE",
+            "",
+            _FOUND,
+            lambda what, chosen, asked: UltralyticsDetector(what, device=asked.device, **chosen),
+        ),
+        "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, asked: StoredBoxes(what)),
+    },
+    "generator": {
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, _settings(Settings), _generator),
+    },
+    "refiner": {
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, asked: what),
+    },
+    "editor": {
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, _settings(EditSettings), _editor),
+    },
+    "labeller": {
+        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float}, _labeller),
+    },
+    "matcher": {
+        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, asked: ClipMatcher(asked.clip(what))),
+    },
+    "describer": {
+        "endpoint": Scheme("endpoint:URL#MODEL", "", _ENDPOINT, _endpoint),
+        "file": Scheme("file:PATH", "", {}, lambda what, chosen, asked: FileDescriber(what)),
+    },
+}
+"""Role -> scheme -> what it opens."""
+
+
+def open_tools(
+    *,
+    detector: str = "",
+    generator: str = "",
+    refiner: str = "",
+    editor: str = "",
+    labeller: str = "",
+    matcher: str = "",
+    describer: str = "",
+    device: str = "",
+    answers: Path | None = None,
+) -> Tools:
+    """The tools that are named; '' leaves one out.
+
+    Args:
+        detector: finds persons.
+        generator: makes images.
+        refiner: ends what the generator began.
+        editor: changes images.
+        labeller: labels perceived presentation.
+        matcher: compares images and texts.
+        describer: writes descriptions.
+        device: of torch; '' takes a GPU if there is one.
+        answers: a folder that keeps what the endpoint answered.
+
+    Errors: BuildError TOOL_MISSING if a scheme or setting is not known, or a package, file or model is not there.
+    """
+    if refiner and not generator:
+        raise _wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
+    asked = _Asked(device, refiner, answers)
+    asked.detector = _open("detector", detector, asked)
+    return Tools(
+        detector=asked.detector,
+        generator=_open("generator", generator, asked),
+        editor=_open("editor", editor, asked),
+        labeller=_open("labeller", labeller, asked),
+        matcher=_open("matcher", matcher, asked),
+        describer=_open("describer", describer, asked),
+    )
+
+
+def _open(role: str, named: str, asked: _Asked) -> Any:
+    if not named:
+        return None
+    scheme, what, chosen = _read(role, named)
+    return scheme.open(what, chosen, asked)
+
+
+def _read(role: str, named: str) -> tuple[Scheme, str, dict[str, Any]]:
+    """The scheme, what is named behind it, and the settings."""
+    schemes = SCHEMES[role]
+    prefix = named.partition(":")[0].partition("?")[0]
+    forms = " or ".join(scheme.form for scheme in schemes.values())
+    if prefix not in schemes:
+        close = get_close_matches(prefix, schemes, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise _wrong(role, named, f"no scheme {prefix!r}{hint}", forms)
+    scheme = schemes[prefix]
+    rest = named[len(prefix) :].removeprefix(":")
+    # The query of an endpoint's address is the endpoint's; settings follow the model.
+    before, mark, last = rest.rpartition("#")
+    last, _, query = last.partition("?")
+    what = f"{before}{mark}{last}" or scheme.default
+    if not what:
+        raise _wrong(role, named, "nothing behind the scheme", forms)
+    chosen: dict[str, Any] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in scheme.settings:
+            known = ", ".join(scheme.settings) or "none"
+            raise _wrong(role, named, f"no setting {name!r}", f"settings of {prefix}: {known}")
+        try:
+            chosen[name] = _value(scheme.settings[name], value)
+        except ValueError as error:
+            raise _wrong(role, named, f"{name}={value}", f"{name} as {scheme.settings[name].__name__}") from error
+    return scheme, what, chosen
+
+
+def _value(kind: type, text: str) -> Any:
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+    return kind(text)
+
+
+def _wrong(role: str, named: str, found: str, expected: str) -> BuildError:
+    return BuildError("TOOL_MISSING", f"--{role} {named}", found, expected, "name the tool in one of these forms")
