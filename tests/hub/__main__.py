@@ -33,7 +33,10 @@ def main() -> None:
     parser.add_argument("--root", type=Path, required=True, help="where repositories are kept")
     parser.add_argument("--page", type=int, default=1000, help="entries of a tree per answer")
     arguments = parser.parse_args()
-    listener = socket.create_server(("127.0.0.1", arguments.port), backlog=256)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays answers
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", arguments.port))
+    listener.listen(256)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     served = application(arguments.root, arguments.page)
     config = uvicorn.Config(served, http="h11", log_level="warning", lifespan="off", timeout_keep_alive=60)

@@ -38,7 +38,7 @@ class Fault:
         skip: how many fitting requests it lets through first.
         chance: with which probability it spoils a fitting request; drawn from `seed`.
         seed: of the draws.
-        seconds: of a 429's `Retry-After`, and of `SLOW`.
+        seconds: of a 429's `Retry-After`, and of `SLOW`, which waits before or, with `after`, behind what is done.
     """
 
     method: str
@@ -99,20 +99,28 @@ class Faulty:
                 entry["status"] = message["status"]
             await send(message)
 
-        async def swallow(message: Message) -> None:
-            """The truth, which nobody gets to hear."""
+        truth: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            truth.append(message)
 
         inner = {**scope, "path": path}
-        if fault is None or fault.status == SLOW:
+        if fault is None or (fault.status == SLOW and not fault.after):
             if fault:
                 await asyncio.sleep(fault.seconds)
             with suppress(ClientDisconnect):
                 await self.application(inner, receive, note)
             return
         if fault.after:
-            await self.application(inner, receive, swallow)
+            await self.application(inner, receive, keep)
+            entry["done"] = True
         else:
             await _drain(receive)
+        if fault.status == SLOW:
+            await asyncio.sleep(fault.seconds)
+            for message in truth:
+                await note(message)
+            return
         if fault.status == DROP:
             entry["status"] = DROP
             await _cut(send)

@@ -99,7 +99,7 @@ class Hub(AbstractContextManager["Hub"]):
         self._control("DELETE", "/_faults")
 
     def log(self, *, clear: bool = False) -> list[dict[str, Any]]:
-        """Requests so far: method, path, query, token, range, status (0: cut), fault."""
+        """Requests so far: method, path, query, token, range, status (None: not yet, 0: cut), fault, done behind it."""
         entries: list[dict[str, Any]] = self._control("DELETE" if clear else "GET", "/_log")
         return entries
 
