@@ -54,6 +54,7 @@ TEXT_FILES = (
     Refusal("not UTF-8", lambda good: good + b"\xe9\n", "SOURCE_LAYOUT", ":5", "the byte 0xe9 at column 1"),
     Refusal("UTF-16", lambda good: good.decode().encode("utf-16"), "SOURCE_LAYOUT", ":1", "the byte 0xff"),
     Refusal("NUL", lambda good: good + b"\0\n", "SOURCE_LAYOUT", ":5", "a NUL character"),
+    Refusal("old line ends", lambda good: good.replace(b"\n", b"\r"), "SOURCE_LAYOUT", ":1", "new-line character"),
     Refusal("open quote", lambda good: good + b'"\n', "SOURCE_LAYOUT", ":5", "unexpected end of data"),
 )
 """For a comma-separated file of a header and three rows."""

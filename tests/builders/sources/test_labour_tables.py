@@ -169,12 +169,20 @@ EU_CELLS = {
 }
 
 
+EUROSTAT = "\n".join(
+    (
+        "freq,isco08,sex,age,unit,geo\\TIME_PERIOD\t2023 \t2024 ",
+        *(f"A,{code},{sex},{age},THS_PER,EU27_2020\t1.0 \t{cell}" for (code, sex, age), cell in EU_CELLS.items()),
+        "A,OC22,F,Y_GE15,THS_PER,AT\t5.0 \t7.0 ",
+        "A,TOTAL,F,Y_GE15,THS_PER,EU27_2020\t: \t: ",
+        "",
+    )
+)
+
+
 @pytest.fixture
 def eu(tmp_path: Path) -> Path:
-    lines = ["freq,isco08,sex,age,unit,geo\\TIME_PERIOD\t2023 \t2024 "]
-    lines += [f"A,{code},{sex},{age},THS_PER,EU27_2020\t1.0 \t{cell}" for (code, sex, age), cell in EU_CELLS.items()]
-    lines += ["A,OC22,F,Y_GE15,THS_PER,AT\t5.0 \t7.0 ", "A,TOTAL,F,Y_GE15,THS_PER,EU27_2020\t: \t: "]
-    (tmp_path / "lfsa_egai2d.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "lfsa_egai2d.tsv").write_text(EUROSTAT)
     return tmp_path
 
 
