@@ -38,8 +38,8 @@ PHRASES = 3
 WORDS = 60
 """Most words of a description: CLIP reads 77 tokens of a prompt."""
 AGAIN = (
-    "Your last answer cannot be used: [Fault]. Write all 5 prompts again. No word may tell the gender or the role of "
-    "either person."
+    "Your last answer cannot be used as it is: [Fault]. Write 5 other prompts. No word may tell the gender or the role "
+    "of either person."
 )
 _LEAD = re.compile(
     r"(an? )?(photo|image|portrait)s? of (a|one) (fe)?male and (a|one) (fe)?male"
@@ -70,26 +70,30 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
 
 
 def _described(describer: Describer | None, element: Element) -> tuple[list[str], list[str]]:
-    """The five descriptions of an element, and why earlier answers were refused."""
+    """Five descriptions of an element, from as many answers as it takes, and why others were refused."""
     if describer is None:
         raise TypeError("descriptions are asked of a describer")
-    prompt, refused, before = image_prompt(element), list[str](), list[str]()
+    prompt, before, refused, good = image_prompt(element), list[str](), list[str](), dict[str, str]()
     for _ in range(ASKED):
         texts = [clean(text) for text in describer.describe(element.id, prompt)]
-        found = fault(texts, element)
-        if not found:
-            return texts, refused
-        refused.append(found)
         if texts == before:
             break
         before = texts
-        prompt = f"{image_prompt(element)}\n\n{fill(AGAIN, Fault=found)}"
+        faults = [fault(text, element) for text in texts]
+        wrong = [found for found in faults if found]
+        for text, found in zip(texts, faults, strict=True):
+            if not found:
+                good.setdefault(text.casefold(), text)
+        if len(good) >= IMAGES:
+            return list(good.values())[:IMAGES], refused + wrong
+        refused += wrong or [f"{len(good)} different descriptions instead of {IMAGES}"]
+        prompt = f"{image_prompt(element)}\n\n{fill(AGAIN, Fault='; '.join(refused))}"
     raise BuildError(
         "TOOL_OUTPUT",
         f"{describer.name}, element {element.id}",
-        f"{refused[-1]}, in {json.dumps(texts, ensure_ascii=False)}",
+        "; ".join(refused),
         f"{IMAGES} different descriptions, {PHRASES} phrases or more each, that tell neither gender nor role",
-        "use another model, or give a file of descriptions and mend these lines in it",
+        "use another model, or give a file of descriptions and mend this element's in it",
     )
 
 
@@ -106,23 +110,18 @@ def clean(text: str) -> str:
     return ", ".join(phrase for phrase in phrases if phrase)
 
 
-def fault(texts: Sequence[str], element: Element) -> str:
-    """Why cleaned descriptions of an element cannot be used; '' if they can."""
-    if len(texts) != IMAGES:
-        return f"{len(texts)} descriptions instead of {IMAGES}"
-    if len({text.casefold() for text in texts}) < IMAGES:
-        return "two descriptions are the same"
+def fault(text: str, element: Element) -> str:
+    """Why a cleaned description cannot be used for an element; '' if it can."""
     names = {name.lower() for group in NAMES.values() for name in group}
-    for number, text in enumerate(texts, 1):
-        wrong = sorted(telling(text, element.description) | (set(words(text)) & names))
-        if wrong:
-            return f"description {number} has {', '.join(map(repr, wrong))}"
-        if re.search(r"[][{}<>]", text):
-            return f"description {number} has brackets left over"
-        if text.count(",") + 1 < PHRASES:
-            return f"description {number} has fewer than {PHRASES} phrases"
-        if len(text.split()) > WORDS:
-            return f"description {number} has more than {WORDS} words"
+    wrong = sorted(telling(text, element.description) | (set(words(text)) & names))
+    if wrong:
+        return f"{text!r} has {', '.join(map(repr, wrong))}"
+    if re.search(r"[][{}<>]", text):
+        return f"{text!r} has brackets left over"
+    if text.count(",") + 1 < PHRASES:
+        return f"{text!r} has fewer than {PHRASES} phrases"
+    if len(text.split()) > WORDS:
+        return f"{text!r} has more than {WORDS} words"
     return ""
 
 

@@ -21,9 +21,11 @@ from builders.genres_images import SIMILARITY, clean, fault, visual_prompt
 from builders.genres_lint import telling
 from builders.genres_prompts import CLARITY, REALISTIC
 from builders.making import seed
+from builders.models.describing import FileDescriber
 from builders.tools import Prompt, Tools
 
 ELEMENT = plan.load_elements()[0]
+ORDER = [element.id for element in plan.load_elements()]
 GOOD = tuple(f"reading page {n}, in plain knitwear, calm mood" for n in range(5))
 
 
@@ -242,38 +244,75 @@ def test_an_image_at_the_threshold_is_not_kept_and_a_build_without_images_is_ref
 
 
 BAD = {
-    "4 descriptions instead of 5": GOOD[:4],
-    "two descriptions are the same": (*GOOD[:4], GOOD[0].upper()),
-    "description 2 has 'woman'": (GOOD[0], "a woman reading, in plain knitwear, calm mood", *GOOD[2:]),
-    "description 5 has 'he', 'lipstick'": (*GOOD[:4], "he reads, with lipstick, calm mood"),
-    "description 1 has 'emma'": ("Emma reads, in plain knitwear, calm mood", *GOOD[1:]),
-    "description 3 has brackets left over": (*GOOD[:2], "[start]reading, in plain knitwear, calm mood", *GOOD[3:]),
-    "description 4 has fewer than 3 phrases": (*GOOD[:3], "reading, calm mood", GOOD[4]),
-    "description 1 has more than 60 words": (", ".join(["a calm mood of reading"] * 13), *GOOD[1:]),
+    "4 different descriptions instead of 5": GOOD[:4],
+    "different descriptions instead of 5": (*GOOD[:4], GOOD[0].upper()),
+    "a woman reading, in plain knitwear, calm mood' has 'woman'": (
+        *(GOOD[0], "a woman reading, in plain knitwear, calm mood"),
+        *GOOD[2:],
+    ),
+    "he reads, with lipstick, calm mood' has 'he', 'lipstick'": (*GOOD[:4], "he reads, with lipstick, calm mood"),
+    "Emma reads, in plain knitwear, calm mood' has 'emma'": ("Emma reads, in plain knitwear, calm mood", *GOOD[1:]),
+    "calm mood' has brackets left over": (*GOOD[:2], "[start]reading, in plain knitwear, calm mood", *GOOD[3:]),
+    "reading, calm mood' has fewer than 3 phrases": (*GOOD[:3], "reading, calm mood", GOOD[4]),
+    "has more than 60 words": (", ".join(["a calm mood of reading"] * 13), *GOOD[1:]),
 }
 
 
 @pytest.mark.parametrize("found", BAD)
 def test_an_unusable_description_is_asked_for_again_and_logged(tmp_path: Path, found: str) -> None:
-    writer = Writer((BAD[found], GOOD))
+    others = [text.replace("page", "leaf") for text in GOOD]
+    writer = Writer((BAD[found], others))
     manifest = make(tmp_path / "genres", tools(describer=writer), sample=True)
     assert manifest.rejected["description refused"] == 8
-    assert f"Your last answer cannot be used: {found}. Write all 5" in writer.asked[1][1]
+    lines = [json.loads(line) for line in (tmp_path / "genres/review/rejected.jsonl").read_text().splitlines()]
+    assert all(found in line["fault"] for line in lines[:8])
+    assert found in writer.asked[1][1]
     assert len(writer.asked) == 16
+    used = json.loads(rows(tmp_path / "genres", manifest, "elements")[0]["image_descriptions"])
+    assert used == [text for text in BAD[found] if text in GOOD] + others[:1]
 
 
 @pytest.mark.parametrize("found", BAD)
 def test_descriptions_that_stay_unusable_are_refused_with_the_element(tmp_path: Path, found: str) -> None:
+    writer = Writer((BAD[found],))
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT at writer, element cs/young/00/0") as caught:
-        make(tmp_path / "genres", tools(describer=Writer((BAD[found],))), sample=True)
+        make(tmp_path / "genres", tools(describer=writer), sample=True)
     assert found in caught.value.what
     assert "gender" in caught.value.expected
+    assert len(writer.asked) == 2
+
+
+MALFORMED = {
+    "no descriptions of cs/young/00/4": lambda lines: [lines[0], *lines[2:]],
+    ":3: 4 descriptions": lambda lines: [*lines[:2], {**lines[2], "descriptions": GOOD[:4]}, *lines[3:]],
+    ":2: an empty description": lambda lines: [lines[0], {**lines[1], "descriptions": [*GOOD[:4], " "]}, *lines[2:]],
+    ":9: cs/young/00/0 for the second time": lambda lines: [*lines, lines[0]],
+    ":1: no element": lambda lines: [{"descriptions": GOOD}, *lines[1:]],
+    "she reads, in plain knitwear, calm mood' has 'she'": lambda lines: [
+        *lines[:7],
+        {**lines[7], "descriptions": [*GOOD[:4], "she reads, in plain knitwear, calm mood"]},
+    ],
+}
+
+
+@pytest.mark.parametrize("found", MALFORMED)
+def test_a_malformed_file_of_descriptions_is_refused_with_its_line(tmp_path: Path, found: str) -> None:
+    first = {(e.relation, e.plot): e.id for e in reversed(plan.load_elements())}
+    lines = [{"element": name, "descriptions": GOOD} for name in sorted(first.values(), key=ORDER.index)]
+    file = tmp_path / "descriptions.jsonl"
+    file.write_text("\n".join(map(json.dumps, MALFORMED[found](lines))))
+    with pytest.raises(BuildError, match="TOOL_OUTPUT") as caught:
+        make(tmp_path / "genres", tools(describer=FileDescriber(file)), sample=True)
+    assert found in str(caught.value)
+    file.write_text("\n".join(map(json.dumps, lines)))
+    manifest = make(tmp_path / "mended", tools(describer=FileDescriber(file)), sample=True)
+    assert sum(row["image"] is not None for row in rows(tmp_path / "mended", manifest, "pairs")) == 40
 
 
 def test_a_role_is_refused_only_where_it_tells_who_is_who() -> None:
     captain = next(e for e in plan.load_elements() if "team captain" in e.description)
-    named = ("the captain nods, in plain knitwear, calm mood", *GOOD[1:])
-    assert fault(named, captain) == "description 1 has 'captain'"
+    named = "the captain nods, in plain knitwear, calm mood"
+    assert fault(named, captain) == f"{named!r} has 'captain'"
     assert fault(named, ELEMENT) == ""
 
 
