@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from builders.drawing import draw_object, draw_scene, draw_sitter, sitter
 from builders.drawing_describe import DrawnDescriber
@@ -25,6 +26,8 @@ from builders.tools import Box, Labels, Picture, Prompt, Tools
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+Thumbnail = npt.NDArray[np.int16]
 
 OFF_PROMPT = 0.15
 """Share of prompts that the generator and the editor do not follow."""
@@ -178,7 +181,7 @@ class DrawnDetector:
 
 
 class DrawnMatcher:
-    """Compares drawings with words by what is measured, and with each other by how they look from afar."""
+    """Compares drawings with words by what is measured, and with each other by colours and outlines seen from afar."""
 
     @property
     def name(self) -> str:
@@ -191,9 +194,8 @@ class DrawnMatcher:
         return [_agreement(measure(image), read_prompt(text)) for image, text in pairs]
 
     def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
-        """The share of a picture, in [0, 1], that has the same colours at the same places in the other one."""
-        pairs = zip(first, second, strict=True)
-        return [float((abs(_thumbnail(a) - _thumbnail(b)).max(axis=-1) < _ALIKE).mean()) for a, b in pairs]
+        """In [0, 1]: the mean of the share of places with the same colour and the share with the same outlines."""
+        return [_likeness(_thumbnail(a), _thumbnail(b)) for a, b in zip(first, second, strict=True)]
 
 
 def _agreement(faces: list[Face], wish: Wish) -> float:
@@ -221,8 +223,20 @@ def _checks(face: Face, asked: Asked) -> list[bool]:
     return [getattr(seen, key) == value for key, value in said.items()]
 
 
-def _thumbnail(image: Image) -> np.typing.NDArray[np.int16]:
+def _thumbnail(image: Image) -> Thumbnail:
     """(24, 24, 3) mean colours."""
     from PIL import Image as Images
 
     return np.asarray(image.convert("RGB").resize((24, 24), Images.Resampling.BOX), dtype=np.int16)
+
+
+def _likeness(first: Thumbnail, second: Thumbnail) -> float:
+    colours = (abs(first - second).max(axis=-1) < _ALIKE).mean()
+    shared = [(_edges(first, axis) == _edges(second, axis)).mean() for axis in (0, 1)]
+    return float(colours / 2 + sum(shared) / 4)
+
+
+def _edges(thumbnail: Thumbnail, axis: int) -> npt.NDArray[np.bool_]:
+    """Where neighbours do not look alike."""
+    edges: npt.NDArray[np.bool_] = abs(np.diff(thumbnail, axis=axis)).max(axis=-1) >= _ALIKE
+    return edges

@@ -108,7 +108,7 @@ def _facet(folder: Path) -> None:
     while cells:
         people, cells = cells[: 1 + number % 3], cells[1 + number % 3 :]
         name = f"sa_{1000000 + number * 37}.jpg"
-        drawn = [sitter(*labels, seed=number * 10 + i) for i, (_, *labels) in enumerate(people)]
+        drawn = [sitter(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
         image, found = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
         _save(image, folder / "images" / name)
         for (occupation, *labels), who, box in zip(people, drawn, found, strict=True):
