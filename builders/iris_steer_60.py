@@ -10,6 +10,7 @@ C.2. Revision v1 plans the labels; a pair enters the dataset only if both images
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from builders.dataset import Dataset, Job, Manifest, Split
 from builders.iris_groups import (
     AGES,
     COMBINATIONS,
@@ -193,3 +195,28 @@ def pair_ids(revision: str) -> pa.Array:
     """`pair/<0000-5999>/<a|b>/<1-9 or a-h>`, 204 000 ids in the order (pair, image, question)."""
     tails = [f"/{side}/{question}" for side in "ab" for question in QUESTIONS]
     return pa.array([f"pair/{number:04d}{tail}" for number in range(PAIRS) for tail in tails])
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    from builders.iris_steer_60_dataset import splits
+
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    from builders.iris_steer_60_dataset import check
+
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="iris_steer_60",
+    title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
+    benchmark="iris",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=("models",),
+    splits=_splits,
+    check=_check,
+    gated=True,
+)

@@ -1,0 +1,228 @@
+"""The generation part of IRIS-Steer-60: each model's own sixty prompts, and what it made of them (C.2, D.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from builders.dataset import Job, Row, Split
+from builders.iris_gen_52_dataset import model_columns, stored_image
+from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from builders.iris_steer_60 import IMAGES, STEREOTYPES, counter_groups, steer_id, steer_ids, steer_plan, steer_prompt
+from builders.model_store import STEER, ModelStore
+from builders.model_units import Made
+from builders.sources.model_images import STATUSES, ImageReader
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+TYPES = ("stereotypical", "counter-stereotypical")
+_GROUPS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+_ASKED = {
+    "item": "id of the prompt, which an annotation names",
+    "prompt_type": "whether the prompt asks for the stereotype, or differs from it in one attribute",
+    "stereotype": "the group that the stereotype ascribes to the occupation",
+    "expected": "the group that the prompt asks for",
+    "rank": "of the stereotype among the model's ten, 1 the most frequent",
+}
+_OF = {
+    "model": "name of the model",
+    "revision": "of the model",
+    "licence": "of its images, as its submission states it",
+    "labeller": "what labelled them, with its version",
+}
+
+
+@dataclass(frozen=True)
+class Steer:
+    """One steer prompt.
+
+    Args:
+        occupation: index into `OCCUPATIONS`.
+        stereotype: index into `GROUPS`.
+        requested: index into `GROUPS`; the stereotype, or one of its five counter groups.
+        rank: of the stereotype in a model's plan, from 1; None outside a plan.
+        images: the model's neutral images that show the stereotype; None outside a plan.
+    """
+
+    occupation: int
+    stereotype: int
+    requested: int
+    rank: int | None = None
+    images: int | None = None
+
+    @property
+    def item(self) -> str:
+        """Its id."""
+        return steer_id(self.occupation, self.stereotype, self.requested)
+
+    def columns(self) -> dict[str, str]:
+        """What it asks for."""
+        gender, age, skin = GROUPS[self.requested].split("_")
+        return {
+            "prompt_type": TYPES[self.requested != self.stereotype],
+            "occupation": OCCUPATIONS[self.occupation],
+            "stereotype": GROUPS[self.stereotype],
+            "expected": GROUPS[self.requested],
+            "expected_gender": gender,
+            "expected_age": age,
+            "expected_skin_tone": skin,
+            "prompt": steer_prompt(self.occupation, self.requested),
+        }
+
+
+def prompts_split() -> Split:
+    """The config `prompts`: every prompt that a model's plan can hold."""
+    every = [
+        Steer(occupation, stereotype, requested)
+        for occupation in range(len(OCCUPATIONS))
+        for stereotype in range(len(GROUPS))
+        for requested in (stereotype, *counter_groups(stereotype))
+    ]
+    return Split(
+        config="prompts",
+        split="test",
+        about="A prompt that asks for a group in an occupation; a model gets the sixty that its own images decide.",
+        features=lambda: _features({"id": "string"}, {}, {"images": "int32"}),
+        units=pa.Table.from_pylist([{"id": one.item, **one.columns(), "images": IMAGES} for one in every]),
+        rows=lambda part: part,
+        shard=10_000,
+        groups=("prompt_type",),
+        fields=_ASKED | {"images": "how many images a model makes of it"},
+    )
+
+
+def generation_splits(job: Job, store: ModelStore) -> list[Split]:
+    """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
+    plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
+    found = [_generation(store, plans)] if plans else []
+    place = {name: number for number, name in enumerate(steer_ids("v1").to_pylist())}
+    planned = {(model, place[one.item]): one for model, plan in plans.items() for one in plan}
+    units = store.select(STEER, planned)
+    for model, item, sample in store.unwanted(STEER):
+        unit = f"{store.models[model].key}/{store.ids[STEER][item].as_py()}/{sample:03d}"
+        job.reject(unit, "not a prompt of the model's plan")
+    if len(units):
+        found.append(_images(store, planned, units))
+    elif plans:
+        job.note("No model has annotated steer images: the config generation_images is left out.")
+    return found
+
+
+def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
+    """A model's sixty prompts; none if it shows fewer than ten combinations, as the scorer has it."""
+    counts = store.neutral_counts(number)
+    chosen = steer_plan(counts)
+    seen = sum(int(counts[cell] > 0) for cell in chosen)
+    if seen < STEREOTYPES:
+        name = store.models[number].name
+        job.note(f"{name}: its neutral images show {seen} combinations; a steer plan needs {STEREOTYPES}.")
+        return []
+    return [
+        Steer(occupation, stereotype, requested, rank, int(counts[occupation, stereotype]))
+        for rank, (occupation, stereotype) in enumerate(chosen, start=1)
+        for requested in (stereotype, *counter_groups(stereotype))
+    ]
+
+
+def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
+    rows = [
+        {"id": f"{store.models[model].key}/{one.item}", "item": one.item, **model_columns(store.models[model])}
+        | one.columns()
+        | {"rank": one.rank, "seen": one.images, "images": IMAGES}
+        for model, plan in plans.items()
+        for one in plan
+    ]
+    return Split(
+        config="generation",
+        split="test",
+        about="One of the sixty steer prompts of a model, which follow from its neutral images.",
+        features=lambda: _features(
+            {"id": "string", "item": "string"}, {}, {"rank": "int32", "seen": "int32", "images": "int32"}, _OF
+        ),
+        units=pa.Table.from_pylist(rows),
+        rows=lambda part: part,
+        shard=10_000,
+        groups=("prompt_type",),
+        fields=_OF
+        | _ASKED
+        | {"seen": "neutral images of the model that show the stereotype", "images": "how many it makes of the prompt"},
+    )
+
+
+def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any) -> Split:
+    reader = ImageReader()
+    return Split(
+        config="generation_images",
+        split="test",
+        about="An image that a model made of one of its steer prompts: what was asked for and what it shows.",
+        features=_image_features,
+        units=units,
+        rows=lambda part: _image_rows(part, store, planned, reader),
+        shard=1000,
+        groups=("prompt_type", "success"),
+        fields=_OF
+        | _ASKED
+        | {
+            "image": "null if it was not handed in",
+            "sample": "which image of the prompt, from 0",
+            "status": "ok, or why there is no label",
+            "gender": "perceived in the first face, as are age and skin_tone",
+            "success": "whether gender, age and skin tone are all as asked; null if one has no label",
+        },
+    )
+
+
+def _image_rows(
+    made: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
+) -> Iterator[Row]:
+    for one in made:
+        model, steer = store.models[one.model], planned[one.model, one.item]
+        key = f"{model.key}/{steer.item}/{one.sample:03d}"
+        labels = (one.gender, one.age, one.skin_tone)
+        success = ("no", "yes")["_".join(labels) == GROUPS[steer.requested]] if all(labels) else None
+        yield {
+            "id": key,
+            "item": steer.item,
+            "sample": one.sample,
+            "image": stored_image(one, key.replace("/", "-"), reader),
+            "origin": "models",
+            **model_columns(model),
+            **steer.columns(),
+            "rank": steer.rank,
+            "status": one.status,
+            **dict(zip(_GROUPS, (label or None for label in labels), strict=True)),
+            "success": success,
+        }
+
+
+def _image_features() -> Features:
+    from datasets import ClassLabel, Image
+
+    closed = {"status": STATUSES, **_GROUPS, "success": ("no", "yes"), "origin": ("models", "synthetic")}
+    more = {name: ClassLabel(names=list(labels)) for name, labels in closed.items()}
+    kinds = {"id": "string", "item": "string", "sample": "int32"}
+    return _features(kinds, {"image": Image(), **more}, {"rank": "int32"}, _OF)
+
+
+def _features(
+    first: dict[str, str], middle: dict[str, Any], last: dict[str, str], of: dict[str, str] | None = None
+) -> Features:
+    """The columns of a prompt with others before and behind them."""
+    from datasets import ClassLabel, Features, Value
+
+    closed = {"prompt_type": TYPES, "occupation": OCCUPATIONS, "stereotype": GROUPS, "expected": GROUPS}
+    closed |= {f"expected_{name}": labels for name, labels in _GROUPS.items()}
+    return Features(
+        {
+            **{name: Value(kind) for name, kind in first.items()},
+            **{name: Value("string") for name in of or ()},
+            **middle,
+            **{name: ClassLabel(names=list(labels)) for name, labels in closed.items()},
+            "prompt": Value("string"),
+            **{name: Value(kind) for name, kind in last.items()},
+        }
+    )
