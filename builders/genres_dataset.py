@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from builders import genres as plan
 from builders.dataset import Job, Manifest, Row, Split, expect
 from builders.errors import BuildError
-from builders.genres_images import ATTEMPTS, SIMILARITY, can_make, descriptions, images, visual_prompt
+from builders.genres_images import ATTEMPTS, SIMILARITY, descriptions, images, visual_prompt
 from builders.genres_lint import gendered
 from builders.genres_prompts import PLOT_REQUIREMENTS
 from builders.published import published_rows, published_split
@@ -144,7 +144,7 @@ def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
 def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     texts = {p.id: described[p.element.id][p.image] for p in pairs if p.element.id in described}
     prompts = {pair.id: visual_prompt(job, pair, texts[pair.id]) for pair in pairs if pair.id in texts}
-    made = images(job, prompts) if can_make(job) else None
+    made = images(job, prompts)
     none = dict.fromkeys(("origin", "generator", "seed", "clip_similarity", "image"))
     for pair in pairs:
         yield {

@@ -55,24 +55,24 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
 
     Errors: BuildError TOOL_OUTPUT if an element's descriptions stay unusable; says which, and why.
     """
-    found = {}
-    for number, element in enumerate(elements if job.tools.describer else (), 1):
+    describer, found = job.tools.describer, dict[str, tuple[str, ...]]()
+    if describer is None:
+        return found
+    for number, element in enumerate(elements, 1):
         file = job.work / "descriptions" / f"{element.id.replace('/', '-')}.json"
         if not file.is_file():
-            texts, refused = _described(job.tools.describer, element)
+            texts, refused = _described(describer, element)
             write_atomically(file, json.dumps({"texts": texts, "refused": refused}, ensure_ascii=False))
         kept = json.loads(file.read_text(encoding="utf-8"))
-        for fault in kept["refused"]:
-            job.reject(element.id, "description refused", fault=fault)
+        for wrong in kept["refused"]:
+            job.reject(element.id, "description refused", fault=wrong)
         found[element.id] = tuple(kept["texts"])
         job.progress("Describing images", number, len(elements))
     return found
 
 
-def _described(describer: Describer | None, element: Element) -> tuple[list[str], list[str]]:
+def _described(describer: Describer, element: Element) -> tuple[list[str], list[str]]:
     """Five descriptions of an element, from as many answers as it takes, and why others were refused."""
-    if describer is None:
-        raise TypeError("descriptions are asked of a describer")
     prompt, before, refused, good = image_prompt(element), list[str](), list[str](), dict[str, str]()
     for _ in range(ASKED):
         texts = [clean(text) for text in describer.describe(element.id, prompt)]
@@ -134,27 +134,26 @@ def visual_prompt(job: Job, pair: Pair, description: str) -> str:
     return fill(VISUAL_TEMPLATE, age=AGES[pair.element.age], Description=description, **drawn)
 
 
-def can_make(job: Job) -> bool:
-    """Whether the tools of steps 2 and 3 are there."""
-    return job.tools.generator is not None and job.tools.matcher is not None
+def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
+    """Pair id -> visual prompt; gives the columns of each image, in order, all null for one that never passed.
 
-
-def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Pair id -> visual prompt; gives the columns of each image, in order, all null for one that never passed."""
+    None without the tools of steps 2 and 3.
+    """
     matcher, generator = job.tools.matcher, job.tools.generator
     if matcher is None or generator is None:
-        raise TypeError("images are made with a generator and a matcher")
-    wanted = [Wanted(f"genres/{name}", prompt) for name, prompt in prompts.items()]
-    for one, image in make(
-        job, wanted, lambda made, them: _judged(matcher, made, them), attempts=ATTEMPTS, config="pairs"
-    ):
-        yield {
+        return None
+    wanted = [Wanted(name, prompt) for name, prompt in prompts.items()]
+    made = make(job, wanted, partial(_judged, matcher), attempts=ATTEMPTS, config="pairs")
+    return (
+        {
             "origin": "synthetic" if image else None,
             "generator": generator.name if image else None,
             "seed": image.info["seed"] if image else None,
             "clip_similarity": image.info["similarity"] if image else None,
             "image": {"bytes": jpeg(image), "path": f"{one.key.replace('/', '-')}.jpg"} if image else None,
         }
+        for one, image in made
+    )
 
 
 def _judged(matcher: Matcher, made: Sequence[Image], wanted: Iterable[Wanted]) -> list[Verdict]:
