@@ -17,7 +17,7 @@ _GENDERS = {"female": r"female|woman|women|girl|lady|feminine", "male": r"male|m
 _AGES = {
     "young": r"young(?:er)?",
     "middle-aged": r"middle(?:[- ]aged?)?|mid[- ]life",
-    "older": r"older?|elderly|senior|aged",
+    "older": r"older|(?<!year )(?<!years )old|elderly|senior|aged",
 }
 _TONE = r"(?P<tone>light|middle|medium|dark)"
 _SKIN = (
