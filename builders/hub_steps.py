@@ -52,6 +52,7 @@ class Outcome:
         deleted: paths that are no longer wanted.
         tag: the tag that names this content; None if none was asked for, or it stays elsewhere.
         note: what a person should know besides; '' if nothing.
+        foreseen: whether this is what a dry run found, and nothing was done.
     """
 
     repo: Repo
@@ -61,6 +62,18 @@ class Outcome:
     deleted: tuple[str, ...] = ()
     tag: str | None = None
     note: str = ""
+    foreseen: bool = False
+
+    def text(self) -> str:
+        """For people: a line that sums up, and one per path."""
+        found = {"+": self.added, "~": self.changed, "-": self.deleted}
+        counts = zip(("added", "changed", "deleted"), found.values(), strict=True)
+        told = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
+        commit = "" if self.nothing or self.commit is None else f", commit {self.commit[:8]}"
+        tag = f", tag {self.tag}" if self.tag else ""
+        note = f" ({self.note})" if self.note else ""
+        head = f"{self.repo.name}: {'would be ' * self.foreseen}{told}{commit}{tag}{note}"
+        return "\n".join([head, *(f"  {sign} {path}" for sign, paths in found.items() for path in paths)])
 
     @property
     def nothing(self) -> bool:
@@ -154,10 +167,11 @@ class Steps:
         if self.repo.gated and not (head and head.gated):
             notes.append("would gate it")
         commit = head.commit if head and not found else None
-        return self._outcome(commit, found, tag, "; ".join(notes))
+        note = "; ".join(notes)
+        return Outcome(self.repo, commit, found.added, found.changed, found.deleted, tag, note, foreseen=True)
 
-    def _outcome(self, commit: str | None, found: Difference, tag: str | None = None, note: str = "") -> Outcome:
-        return Outcome(self.repo, commit, found.added, found.changed, found.deleted, tag, note)
+    def _outcome(self, commit: str, found: Difference) -> Outcome:
+        return Outcome(self.repo, commit, found.added, found.changed, found.deleted)
 
     def commit(self, message: str) -> Outcome:
         """Write the difference; read and compare again while others write, or the answer does not come."""

@@ -129,6 +129,7 @@ def test_first_publish_is_one_tagged_commit_and_the_second_is_none(hub: Hub, rep
     hub.log(clear=True)
     second = publish(hub, repo, tag="inaugural")
     assert second.nothing
+    assert second.text() == f"{repo.name}: unchanged, tag inaugural"
     assert second.commit == first.commit
     assert changes(hub) == []
 
@@ -138,6 +139,7 @@ def test_a_changed_card_is_one_commit_and_sends_nothing_else(hub: Hub, repo: Rep
     hub.log(clear=True)
     outcome = publish(hub, repo, {**files_of(repo), "README.md": CARD + b"More.\n"})
     assert (outcome.added, outcome.changed, outcome.deleted) == ((), ("README.md",), ())
+    assert outcome.text() == f"{repo.name}: 1 changed, commit {str(outcome.commit)[:8]}\n  ~ README.md"
     assert len(commits(hub, repo)) == 2
     assert there(hub, repo)["README.md"] == CARD + b"More.\n"
     assert not [path for _, path in changes(hub) if "/objects/" in path]
@@ -213,6 +215,8 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(hub: Hub, repo: Repo) 
     foreseen = publish(hub, repo, tag="inaugural", dry_run=True)
     assert (set(foreseen.added), foreseen.commit, foreseen.tag) == (set(files_of(repo)), None, "inaugural")
     assert foreseen.note == "would create the repository; would gate it"
+    told = f"{repo.name}: would be 3 added, tag inaugural (would create the repository; would gate it)"
+    assert foreseen.text().splitlines() == [told, "  + README.md", "  + croissant.json", f"  + {SHARD}"]
     assert changes(hub) == []
     publish(hub, repo)
     hub.log(clear=True)
