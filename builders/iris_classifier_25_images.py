@@ -33,6 +33,8 @@ ATTEMPTS = 10
 """Seeds that are tried for a synthetic image."""
 SIZE = 384
 """Width and height of a synthetic image; real ones keep their size and bytes."""
+SAMPLE_REAL = 2
+"""In a sample real faces fill at most one place in this many, so that it shows synthetic ones too."""
 _LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 
 
@@ -54,7 +56,8 @@ def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]
         for split, names in quotas(config, sample=job.sample).items()
         for name, quota in names.items()
     }
-    real = {cell: min(quota, counts.get(cell, 0)) for cell, quota in wanted.items()}
+    most = {cell: quota // SAMPLE_REAL if job.sample else quota for cell, quota in wanted.items()}
+    real = {cell: min(limit, counts.get(cell, 0)) for cell, limit in most.items()}
     gap = {cell: quota - real[cell] for cell, quota in wanted.items()}
     missing = [role for role in ("generator", "labeller") if getattr(job.tools, role) is None]
     if missing and sum(gap.values()):
@@ -72,6 +75,8 @@ def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Spl
     for split in SHARES:
         cells = [f"race/{split}/{name}" for name in CLASSES["race"]]
         real |= dict.fromkeys(cells, min(counts.get(cell, 0) for cell in cells))
+        if none := [cell for cell in cells if not counts.get(cell)]:
+            job.note(f"race/{split}: FairFace has no face for {', '.join(none)}, so the split is missing.")
     yield from _by_split(job, Plan("race", real, dict.fromkeys(real, 0)), store)
 
 

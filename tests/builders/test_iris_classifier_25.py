@@ -322,3 +322,26 @@ def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Man
     for row in rows(folder, "age_gender"):
         if row["source_file"] is None:
             assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
+
+
+def test_a_sample_from_drawings_is_complete(tmp_path: Path) -> None:
+    from builders.drawing import sample_tools
+    from builders.sample_sources import write_sample_sources
+
+    write_sample_sources(tmp_path / "sources")
+    drawn = sample_tools()
+    assert drawn.labeller is not None
+    manifest = make(tmp_path / "out", tmp_path / "sources", tools=drawn)
+    for config in TARGETS:
+        for split, names in quotas(config, sample=True).items():
+            found = manifest.find(config, split)
+            assert found is not None
+            assert found.counts[config] == names
+    synthetic = [row for row in rows(tmp_path / "out", "age_gender") if row["source_file"] is None]
+    assert sum(row["adversarial"] for row in synthetic) == len(synthetic) // 10 > 0
+    assert {row["origin"] for row in rows(tmp_path / "out", "age_gender")} == {0, 1, 3}
+    assert {"several faces", "other gender than asked"} <= set(manifest.rejected)
+    images = [Image.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in synthetic]
+    for row, labels in zip(synthetic, drawn.labeller.label(images), strict=True):
+        if not row["adversarial"]:
+            assert (labels.gender, labels.age) == (GENDERS[row["gender"]], AGES[row["age"]])

@@ -294,3 +294,23 @@ def test_broken_sources_are_refused(tmp_path: Path) -> None:
     write_utkface(tmp_path / "damaged/utkface", (30,), 1, lambda name: b"no image")
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*30_"):
         make(tmp_path / "damage", tmp_path / "damaged")
+
+
+def test_a_sample_from_drawings_is_complete(tmp_path: Path) -> None:
+    from builders.drawing import sample_tools
+    from builders.sample_sources import write_sample_sources
+    from builders.tools import Picture
+
+    write_sample_sources(tmp_path / "sources")
+    drawn = sample_tools()
+    assert drawn.detector is not None
+    manifest = make(tmp_path / "out", tmp_path / "sources", tools=drawn)
+    assert set(manifest.configs()) == {"vision", "vision_questions", "persona", "published"}
+    for attribute, kinds in (("gender", 4), ("race", 12)):
+        found = rows(tmp_path / "out", "vision", attribute)
+        pairs = {frozenset((row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")) for row in found}
+        assert len(pairs) == kinds
+    images = rows(tmp_path / "out", "persona")
+    assert len(images) == SAMPLE_KEPT * len(plan.TRAITS)
+    assert manifest.rejected["a person"] > 0
+    assert not any(drawn.detector.detect([Picture(row["id"], row["image"]["bytes"]) for row in images]))
