@@ -63,6 +63,7 @@ def tournament_ids(revision: str) -> pa.Array:
     return pa.array(f"tournament/{group}/{number:04d}" for group in GROUPS for number in range(ROUNDS))
 
 
+@lru_cache
 def profile(group: int) -> str:
     """The demographic information of a prompt, like D.2.5's example "a female, young, light-skinned adult"."""
     gender, age, skin = group_attributes(np.array([group]))[0]

@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -205,13 +204,10 @@ def _name(place: Chosen | Place) -> str:
 
 def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
-    from PIL import Image as Images
-
     file = folder / found.file
     try:
         data = file.read_bytes()
-        with Images.open(BytesIO(data)) as image:
-            crop = window(found.box, *join_images.upright_size(image))
+        crop = window(found.box, *join_images.upright_size(data))
         content = join_images.cropped_jpeg(data, crop)
     except (OSError, ValueError, SyntaxError) as error:
         mend = "obtain the image again, or remove it together with its annotations"

@@ -120,17 +120,30 @@ class Maker:
 def cropped_jpeg(data: bytes, window: tuple[int, int, int, int], size: int = SIZE) -> bytes:
     """The window of an image file as a JPEG of size x size.
 
-    Bytes that are already a plain RGB JPEG of this size, all of it in the window, are returned as they are.
-    OSError if the file cannot be read.
+    A plain JPEG of this size, all of it in the window, is returned as it is. OSError if the file cannot be read.
     """
-    from PIL import Image as Images
-
-    if window == (0, 0, size, size):
-        with Images.open(BytesIO(data), formats=("JPEG",) if data[:2] == b"\xff\xd8" else None) as image:
-            plain = image.format == "JPEG" and image.mode == "RGB" and image.size == (size, size)
-            if plain and (b"Exif\0" not in data[:4096] or image.getexif().get(_ORIENTATION, 1) == 1):
-                return data
+    if window == (0, 0, size, size) and plain_jpeg_size(data) == (size, size):
+        return data
     return _jpeg(crop(upright(data), window, size))
+
+
+def plain_jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a whole JPEG file of three colours without Exif data; None for anything else.
+
+    Only the segments before the pixels are read, and the mark that ends the file.
+    """
+    place = 2
+    if data[:2] != b"\xff\xd8" or data[-2:] != b"\xff\xd9":
+        return None
+    while place + 10 < len(data) and data[place] == 0xFF:
+        kind = data[place + 1]
+        if kind in _FRAMES:
+            height, width = int.from_bytes(data[place + 5 : place + 7]), int.from_bytes(data[place + 7 : place + 9])
+            return (width, height) if data[place + 4] == 8 and data[place + 9] == 3 else None
+        if kind not in _SEGMENTS or data[place + 4 : place + 8] == b"Exif":
+            return None
+        place += 2 + int.from_bytes(data[place + 2 : place + 4])
+    return None
 
 
 def spliced_jpeg(left: bytes, right: bytes, size: int = HALF_SIZE) -> bytes:
@@ -147,10 +160,16 @@ def upright(data: bytes) -> Image:
         return ImageOps.exif_transpose(image).convert("RGB")
 
 
-def upright_size(image: Image) -> tuple[int, int]:
-    """Width and height of an image once it is upright; its pixels need not be decoded."""
-    turned = "exif" in image.info and image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-    return (image.height, image.width) if turned else image.size
+def upright_size(data: bytes) -> tuple[int, int]:
+    """Width and height of an image file once it is upright. OSError if it cannot be read."""
+    from PIL import Image as Images
+
+    known = plain_jpeg_size(data)
+    if known is not None:
+        return known
+    with Images.open(BytesIO(data)) as image:
+        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
+        return (image.height, image.width) if turned else image.size
 
 
 def crop(image: Image, window: tuple[int, int, int, int], size: int = SIZE) -> Image:
@@ -247,6 +266,10 @@ def _jpeg(image: Image) -> bytes:
 
 _ORIENTATION = 0x0112
 """The EXIF tag that says how the camera was held."""
+_FRAMES = (0xC0, 0xC1, 0xC2)
+"""JPEG segments that say the size: baseline, extended and progressive."""
+_SEGMENTS = frozenset((0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xEE), 0xEF))
+"""JPEG segments that may stand before: tables, comments, and applications' data but Adobe's, which may mean CMYK."""
 
 
 if __name__ == "__main__":

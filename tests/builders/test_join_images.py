@@ -16,7 +16,17 @@ import pytest
 from PIL import Image
 
 from builders import join_images
-from builders.join_images import JoinError, crop, cropped_jpeg, join, splice, spliced_jpeg, upright
+from builders.join_images import (
+    JoinError,
+    crop,
+    cropped_jpeg,
+    join,
+    plain_jpeg_size,
+    splice,
+    spliced_jpeg,
+    upright,
+    upright_size,
+)
 
 
 def photo(width: int, height: int, seed: int = 0) -> Image.Image:
@@ -74,6 +84,26 @@ def test_a_plain_jpeg_of_the_size_passes_untouched() -> None:
     made = cropped_jpeg(upside_down, whole)
     assert made != upside_down
     assert np.abs(np.asarray(upright(made), int) - np.asarray(upright(upside_down), int)).mean() < 2
+
+
+def test_the_header_says_what_pillow_says() -> None:
+    for settings in ({}, {"progressive": True}, {"optimize": True, "comment": b"x"}, {"icc_profile": bytes(3000)}):
+        data = jpeg(photo(120, 80), **settings)
+        assert plain_jpeg_size(data) == (120, 80) == upright_size(data)
+        assert plain_jpeg_size(data[:-2]) is None
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    for data in (
+        jpeg(photo(120, 80), exif=turned),
+        jpeg(photo(120, 80).convert("L")),
+        jpeg(photo(120, 80).convert("CMYK")),
+        b"\xff\xd8" + b"\xff\xd9",
+        b"",
+    ):
+        assert plain_jpeg_size(data) is None
+    assert upright_size(jpeg(photo(120, 80), exif=turned)) == (80, 120)
+    with pytest.raises(OSError, match="cannot identify"):
+        upright_size(b"text")
 
 
 def test_two_files_lie_side_by_side() -> None:
