@@ -33,6 +33,7 @@ import pyarrow.parquet as pq
 
 from builders.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
 from builders.errors import BuildError
+from builders.review import write_sheets
 from builders.tools import Tools
 
 MANIFEST = "manifest.json"
@@ -110,6 +111,7 @@ def build(
     )
     dataset.check(manifest)
     (describe or _write_cards)(out, dataset, manifest)
+    write_sheets(out, manifest)
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
     return manifest
