@@ -1,0 +1,362 @@
+"""ARES, the adaptive routing expert system: perceived age, gender and skin tone of a person in a generated image.
+
+IRIS, section 3.3, appendices A.4.2 and B. For each task: a fast path router may name one expert whose answer is taken
+alone; else all experts answer, and an escalation router decides between their majority vote and an arbiter (a
+vision-language model, or a regression over the experts' embeddings).
+
+Labels are perceived presentation, with error. `measurement.json` of a release says how large it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from transformers import PreTrainedModel
+from transformers.utils import cached_file
+
+from .configuration_ares import AresConfig
+from .experts_ares import Expert, Stem, backbone
+from .routing_ares import EscalationRouter, FastRouter, FusionRegressor, cut, meta_features, vote
+
+FAST, VOTE, ESCALATED, ABSTAINED = "fast", "vote", "escalated", "abstained"
+SINGLE = ("dinov2", "convnext", "clip")
+ABLATIONS = {
+    "E1": "dinov2",
+    "E2": "convnext",
+    "E3": "clip",
+    "E4": "vote",
+    "E5": "l2",
+    "E6": "no_vlm",
+    "E7": "no_fusion",
+    "ARES": "full",
+}
+"""Row of Tables 11 and 12 -> `AresConfig.ablation`."""
+
+
+class Arbiter(Protocol):
+    """The L2 vision-language model."""
+
+    @property
+    def name(self) -> str:
+        """Model and revision, or endpoint and model."""
+
+    def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
+        """For each PIL image one of the task's `labels`, or None where it gave no usable answer."""
+
+
+@dataclass
+class Decided:
+    """What was decided for n images in one task.
+
+    Args:
+        label: (n,) index into the task's labels, -1 where abstained.
+        probability: (n, labels): of the expert on the fast path, else the experts' mean; after a vision-language
+            model's answer the mean as well (it gives no probabilities).
+        route: n times `fast:<kind>`, `vote`, `escalated:<arbiter>` or `abstained`.
+        reason: n times why there is no label, or ''.
+        value: (n,) the fusion regressor's value; nan where it did not run.
+        escalation: (n,) probability of escalation; nan on the fast path.
+    """
+
+    label: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    route: list[str]
+    reason: list[str]
+    value: NDArray[np.float64]
+    escalation: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What ARES says of one face.
+
+    Args:
+        status: `ok`, `no_face`, `unreadable` or `abstained` (no attribute has a label).
+        reason: why labels are missing, '' if none are.
+        labels: attribute -> label, '' where it abstains.
+        probabilities: attribute -> label -> probability.
+        routes: task -> route.
+        values: task -> regressed value, for tasks with a fusion regressor where it ran.
+        face: number of the face in the image.
+        faces: how many faces the image has; 1 where no detector is on.
+    """
+
+    status: str
+    reason: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    probabilities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    routes: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    face: int = 0
+    faces: int = 1
+
+
+class AresModel(PreTrainedModel):
+    """The experts, routers and arbiters of all tasks."""
+
+    config_class = AresConfig
+    main_input_name = "pixel_values"
+    _no_split_modules = ("Expert", "Stem")
+
+    def __init__(self, config: AresConfig) -> None:
+        super().__init__(config)
+        names = [task["name"] for task in config.tasks]
+        self.stems = nn.ModuleDict()
+        self.experts = nn.ModuleDict()
+        for kind, entry in config.backbones.items():
+            shared = int(entry.get("shared", 0))
+            self.stems[kind] = Stem(kind, backbone(kind, entry.get("config", {})), shared)
+            for task in config.tasks:
+                whole = backbone(kind, entry.get("config", {}))
+                self.experts[expert_name(task["name"], kind)] = Expert(kind, whole, shared, len(task["labels"]))
+        self.fast = FastRouter(config.router.get("config", {}), names, len(config.backbones))
+        self.fusion = nn.ModuleDict(
+            {
+                task["name"]: FusionRegressor(self.embedding_width(task["name"]), list(config.fusion_hidden))
+                for task in config.tasks
+                if task["arbiter"] == "fusion"
+            }
+        )
+        self.escalation: dict[str, EscalationRouter] = {}
+        self.arbiter: Arbiter | None = None
+        self.post_init()
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Fill what is in no checkpoint: CLIP's position numbers. All else initialises itself when it is made."""
+        numbers = getattr(module, "position_ids", None)
+        if isinstance(numbers, torch.Tensor):
+            with torch.no_grad():
+                numbers.copy_(torch.arange(numbers.shape[-1]).expand(numbers.shape))
+
+    def embedding_width(self, task: str) -> int:
+        """Width of the experts' concatenated embeddings."""
+        return sum(int(self.expert(task, kind).width) for kind in self.config.kinds)
+
+    def expert(self, task: str, kind: str) -> Expert:
+        """One expert."""
+        found = self.experts[expert_name(task, kind)]
+        assert isinstance(found, Expert)
+        return found
+
+    def forward(self, pixel_values: torch.Tensor, **_: Any) -> dict[str, torch.Tensor]:
+        """Every expert's logits, the router's, and the regressed values: nothing is skipped.
+
+        Args:
+            pixel_values: (n, 3, s, s) in [0, 1].
+
+        Returns:
+            `logits/<task>/<kind>` (n, labels), `embedding/<task>/<kind>` (n, width), `fast/<task>` (n, experts) and
+            `value/<task>` (n,).
+        """
+        found = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
+        for kind in self.config.kinds:
+            hidden = self.stems[kind](pixel_values)
+            for task in self.config.tasks:
+                embedding, logits = self.expert(task["name"], kind)(hidden)
+                found[f"embedding/{task['name']}/{kind}"] = embedding
+                found[f"logits/{task['name']}/{kind}"] = logits
+        for name, regressor in self.fusion.items():
+            joined = torch.cat([found[f"embedding/{name}/{kind}"] for kind in self.config.kinds], dim=-1)
+            found[f"value/{name}"] = regressor(joined)
+        return found
+
+    @torch.inference_mode()
+    def decide(self, pixel_values: torch.Tensor, images: Sequence[Any] | None = None) -> dict[str, Decided]:
+        """Route images through fast path, vote and escalation; only what is needed runs.
+
+        Args:
+            pixel_values: (n, 3, s, s) in [0, 1].
+            images: the n PIL images, for a vision-language arbiter; without them it is not asked.
+
+        Returns:
+            Task -> what was decided. Does not depend on how images are put into batches.
+        """
+        n, kinds = len(pixel_values), self.config.kinds
+        mode = self.config.ablation
+        fast_kind, fast_sure = self._fast(pixel_values, mode)
+        needed = {
+            task["name"]: np.stack(
+                [~fast_sure[task["name"]] | (fast_kind[task["name"]] == i) for i in range(len(kinds))]
+            )
+            for task in self.config.tasks
+        }
+        if mode in SINGLE:
+            for mask in needed.values():
+                mask[:] = np.array([kind == mode for kind in kinds])[:, None]
+        probabilities = {t["name"]: np.full((n, len(kinds), len(t["labels"])), np.nan) for t in self.config.tasks}
+        embeddings: dict[str, list[torch.Tensor | None]] = {t["name"]: [None] * len(kinds) for t in self.config.tasks}
+        for place, kind in enumerate(kinds):
+            rows = np.flatnonzero(np.any([mask[place] for mask in needed.values()], axis=0))
+            if not len(rows):
+                continue
+            hidden = self._tiled(self.stems[kind], pixel_values[torch.as_tensor(rows, device=pixel_values.device)])[0]
+            for task in self.config.tasks:
+                name = task["name"]
+                mine = np.flatnonzero(needed[name][place][rows])
+                if not len(mine):
+                    continue
+                embedding, logits = self._tiled(
+                    self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)]
+                )
+                probabilities[name][rows[mine], place] = logits.float().softmax(-1).double().cpu().numpy()
+                if name in self.fusion:
+                    whole = torch.zeros(n, embedding.shape[1], dtype=embedding.dtype, device=embedding.device)
+                    whole[torch.as_tensor(rows[mine], device=embedding.device)] = embedding
+                    embeddings[name][place] = whole
+        return {
+            task["name"]: self._decide_task(
+                task,
+                fast_kind[task["name"]],
+                fast_sure[task["name"]],
+                probabilities[task["name"]],
+                embeddings[task["name"]],
+                images,
+            )
+            for task in self.config.tasks
+        }
+
+    def _fast(
+        self, pixels: torch.Tensor, mode: str
+    ) -> tuple[dict[str, NDArray[np.intp]], dict[str, NDArray[np.bool_]]]:
+        """Task -> the expert that the router names, and whether it is sure enough."""
+        n = len(pixels)
+        names = [task["name"] for task in self.config.tasks]
+        if mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1:
+            return {name: np.zeros(n, np.intp) for name in names}, {name: np.zeros(n, bool) for name in names}
+        heads = self._tiled(lambda tile: tuple(self.fast(tile)[name] for name in names), pixels)
+        chances = {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
+        sure = {name: chance.max(axis=1) > self.config.fast_confidence for name, chance in chances.items()}
+        return {name: chance.argmax(axis=1) for name, chance in chances.items()}, sure
+
+    def _decide_task(
+        self,
+        task: Mapping[str, Any],
+        fast_kind: NDArray[np.intp],
+        fast_sure: NDArray[np.bool_],
+        probabilities: NDArray[np.float64],
+        embeddings: Sequence[torch.Tensor | None],
+        images: Sequence[Any] | None,
+    ) -> Decided:
+        mode, name = self.config.ablation, str(task["name"])
+        n, kinds = len(probabilities), self.config.kinds
+        value, escalation = np.full(n, np.nan), np.full(n, np.nan)
+        if mode in SINGLE:
+            mean = probabilities[:, kinds.index(mode)]
+            return Decided(mean.argmax(axis=1), mean, [f"fast:{mode}"] * n, [""] * n, value, escalation)
+        pooled = ~fast_sure
+        mean = np.where(
+            fast_sure[:, None], probabilities[np.arange(n), fast_kind], np.nan_to_num(probabilities).mean(axis=1)
+        )
+        label = mean.argmax(axis=1)
+        label[pooled] = vote(probabilities[pooled])
+        route = [f"{FAST}:{kinds[kind]}" if sure else VOTE for kind, sure in zip(fast_kind, fast_sure, strict=True)]
+        reason = [""] * n
+        if mode == "l2":
+            escalated = pooled
+        elif name in self.escalation and mode != "vote" and self.config.escalation < 1:
+            escalation[pooled] = self.escalation[name].probability(meta_features(probabilities[pooled]))
+            escalated = pooled & (escalation > self.config.escalation)
+        else:
+            escalated = np.zeros(n, bool)
+        rows = np.flatnonzero(escalated)
+        if task["arbiter"] == "fusion" and mode != "no_fusion" and len(rows):
+            joined = torch.cat([part for part in embeddings if part is not None], dim=-1)
+            picked = joined[torch.as_tensor(rows, device=joined.device)]
+            value[rows] = self._tiled(self.fusion[name], picked)[0].float().double().cpu().numpy()
+            label[rows] = cut(value[rows], task["cuts"])
+            for row in rows:
+                route[row] = f"{ESCALATED}:fusion"
+        elif task["arbiter"] == "vlm" and mode != "no_vlm" and self.arbiter is not None and images is not None:
+            said = self.arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
+            for row, answer in zip(rows, said, strict=True):
+                route[row] = f"{ESCALATED}:vlm" if answer is not None else ABSTAINED
+                label[row] = task["labels"].index(answer) if answer is not None else -1
+                reason[row] = "" if answer is not None else "the vision-language model gave no usable answer"
+        unsure = (label >= 0) & (mean.max(axis=1) < self.config.minimum_confidence)
+        for row in np.flatnonzero(unsure):
+            label[row], route[row] = -1, ABSTAINED
+            reason[row] = f"confidence below {self.config.minimum_confidence}"
+        return Decided(label, mean, route, reason, value, escalation)
+
+    def _tiled(self, module: Callable[..., Any], rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Run a module over rows in passes of exactly `tile` rows, the last one filled up with its first row."""
+        tile, found = self.config.tile, []
+        for start in range(0, len(rows), tile):
+            part = rows[start : start + tile]
+            short = tile - len(part)
+            full = torch.cat([part, part[:1].expand(short, *part.shape[1:])]) if short else part
+            out = module(full)
+            outs = out if isinstance(out, tuple) else (out,)
+            found.append(tuple(each[: len(part)] for each in outs))
+        return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+    def answers(self, decided: Mapping[str, Decided]) -> list[Answer]:
+        """One `Answer` per image, attribute by attribute."""
+        n = len(next(iter(decided.values())).label)
+        return [self._answer(decided, row) for row in range(n)]
+
+    def _answer(self, decided: Mapping[str, Decided], row: int) -> Answer:
+        labels: dict[str, str] = {}
+        probabilities: dict[str, dict[str, float]] = {}
+        reasons = []
+        for task in self.config.tasks:
+            found = decided[task["name"]]
+            index = int(found.label[row])
+            for attribute, names in task["attributes"].items():
+                labels[attribute] = names[index] if index >= 0 else ""
+                chances: dict[str, float] = {}
+                for name, chance in zip(names, found.probability[row], strict=True):
+                    chances[name] = chances.get(name, 0.0) + float(chance)
+                probabilities[attribute] = chances
+            if found.reason[row]:
+                reasons.append(f"{task['name']}: {found.reason[row]}")
+        return Answer(
+            status="ok" if any(labels.values()) else "abstained",
+            reason="; ".join(reasons),
+            labels=labels,
+            probabilities=probabilities,
+            routes={name: found.route[row] for name, found in decided.items()},
+            values={name: float(d.value[row]) for name, d in decided.items() if not np.isnan(d.value[row])},
+        )
+
+    def save_pretrained(self, save_directory: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Write config, safetensors, and each task's escalation router as JSON."""
+        super().save_pretrained(save_directory, *args, **kwargs)
+        for task, router in self.escalation.items():
+            router.save(Path(save_directory) / escalation_file(task))
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: str | Path, *args: Any, **kwargs: Any) -> AresModel:
+        """Load a folder or a Hub repository, with its escalation routers."""
+        place = {
+            name: kwargs[name] for name in ("revision", "cache_dir", "token", "local_files_only") if name in kwargs
+        }
+        loaded = super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
+        model: AresModel = loaded[0] if isinstance(loaded, tuple) else loaded
+        for task in model.config.tasks:
+            file = cached_file(
+                str(pretrained_model_name_or_path),
+                escalation_file(task["name"]),
+                _raise_exceptions_for_missing_entries=False,
+                **place,
+            )
+            if file is not None:
+                model.escalation[task["name"]] = EscalationRouter.load(Path(file))
+        return loaded
+
+
+def expert_name(task: str, kind: str) -> str:
+    """The name of an expert's weights."""
+    return f"{task}__{kind}"
+
+
+def escalation_file(task: str) -> str:
+    """The file of a task's escalation router."""
+    return f"escalation_{task}.json"

@@ -1,0 +1,141 @@
+"""How ARES goes from experts' probabilities to an answer: vote, meta-features, escalation, fusion (IRIS, Table 10).
+
+All functions are of arrays, row by row: what is decided for one image never depends on another one.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from transformers import EfficientNetConfig, EfficientNetModel
+
+from .experts_ares import normalised
+
+Floats = NDArray[np.float64]
+
+
+class FastRouter(nn.Module):
+    """Which expert answers an image best, from the raw image: EfficientNet-B0 with one head per task."""
+
+    def __init__(self, config: dict[str, Any], tasks: list[str], experts: int) -> None:
+        super().__init__()
+        self.trunk = EfficientNetModel(EfficientNetConfig(**(_B0 | config)))
+        self.heads = nn.ModuleDict({task: nn.Linear(self.trunk.config.hidden_dim, experts) for task in tasks})
+
+    def forward(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """(n, 3, h, w) in [0, 1] -> task -> (n, experts) logits."""
+        pooled = self.trunk(normalised(pixels, "efficientnet")).pooler_output.flatten(1)
+        return {task: head(pooled) for task, head in self.heads.items()}
+
+
+_B0 = {"width_coefficient": 1.0, "depth_coefficient": 1.0, "hidden_dim": 1280, "image_size": 224}
+
+
+class FusionRegressor(nn.Module):
+    """A continuous value from the experts' concatenated embeddings; skin tone lies on 0 (light) to 2 (dark)."""
+
+    def __init__(self, width: int, hidden: list[int]) -> None:
+        super().__init__()
+        sizes = [width, *hidden]
+        layers: list[nn.Module] = []
+        for before, after in pairwise(sizes):
+            layers += [nn.Linear(before, after), nn.ReLU()]
+        self.layers = nn.Sequential(nn.LayerNorm(width), *layers, nn.Linear(sizes[-1], 1))
+
+    def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
+        """(n, width) -> (n,)."""
+        value: torch.Tensor = self.layers(embeddings).squeeze(-1)
+        return value
+
+
+class EscalationRouter:
+    """The probability that the experts' vote should not be trusted: gradient-boosted trees (XGBoost), kept as JSON."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster = booster
+
+    @classmethod
+    def load(cls, file: Path) -> EscalationRouter:
+        """Read a booster. ValueError names the file if it is none of XGBoost's JSON."""
+        import xgboost
+
+        booster = xgboost.Booster()
+        try:
+            json.loads(file.read_text(encoding="utf-8"))
+            booster.load_model(bytearray(file.read_bytes()))
+        except (ValueError, xgboost.core.XGBoostError) as error:
+            raise ValueError(f"{file} is no escalation router in XGBoost's JSON: {error}") from error
+        return cls(booster)
+
+    def save(self, file: Path) -> None:
+        """Write the booster as JSON."""
+        file.write_bytes(bytes(self.booster.save_raw(raw_format="json")))
+
+    def probability(self, features: Floats) -> Floats:
+        """(n, f) meta-features -> (n,) probability that the image should be escalated."""
+        import xgboost
+
+        if not len(features):
+            return np.zeros(0)
+        found: Floats = self.booster.predict(xgboost.DMatrix(features)).astype(np.float64)
+        return found
+
+
+def meta_features(probabilities: Floats) -> Floats:
+    """What the escalation router sees of the L1 pool: predictions, confidences and consensus (B.1).
+
+    Args:
+        probabilities: (n, experts, labels).
+
+    Returns:
+        (n, f): every probability; per expert its label, confidence, margin and entropy; the number of experts that
+        agree with the vote, the mean and the spread of their confidence in it.
+    """
+    n, experts, labels = probabilities.shape
+    ordered = np.sort(probabilities, axis=2)
+    confidence, margin = ordered[:, :, -1], ordered[:, :, -1] - (ordered[:, :, -2] if labels > 1 else 0.0)
+    entropy = -(probabilities * np.log(np.clip(probabilities, 1e-12, None))).sum(axis=2)
+    predicted = probabilities.argmax(axis=2)
+    voted = vote(probabilities)
+    on_vote = probabilities[np.arange(n), :, voted]
+    agreeing = (predicted == voted[:, None]).sum(axis=1)
+    return np.concatenate(
+        [
+            probabilities.reshape(n, experts * labels),
+            predicted,
+            confidence,
+            margin,
+            entropy,
+            agreeing[:, None],
+            on_vote.mean(axis=1, keepdims=True),
+            on_vote.std(axis=1, keepdims=True),
+        ],
+        axis=1,
+    )
+
+
+def vote(probabilities: Floats) -> NDArray[np.intp]:
+    """The label that most experts choose; a tie goes to the tied label with the larger mean probability.
+
+    Args:
+        probabilities: (n, experts, labels).
+
+    Returns:
+        (n,) label indices.
+    """
+    labels = probabilities.shape[2]
+    ballots = np.eye(labels)[probabilities.argmax(axis=2)].sum(axis=1)
+    tied = ballots == ballots.max(axis=1, keepdims=True)
+    return np.where(tied, probabilities.mean(axis=1), -1.0).argmax(axis=1)
+
+
+def cut(values: Floats, cuts: list[float]) -> NDArray[np.intp]:
+    """(n,) regressed values -> (n,) label indices; a value at a cut belongs to the higher label."""
+    return np.searchsorted(np.asarray(cuts), values, side="right")
