@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from builders.drawing_figure import Pen, Sitter, paint
-from builders.drawing_measure import Face
+from builders.drawing_faces import Face
+from builders.drawing_figure import Sitter, paint
 from builders.drawing_palette import BUCKETS, HAIR, distance, draws, hair_colours
+from builders.drawing_pen import Pen
 from builders.drawing_prompts import Asked
+from builders.drawing_room import FINE
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-_FINE = 2
 
 
 def redraw(image: Image, face: Face, asked: Asked, seed: int) -> Image:
@@ -98,9 +98,9 @@ def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[
 
     grounds = []
     for ground in ((0, 0, 0), (255, 255, 255)):
-        canvas = Image.new("RGB", (size[0] * _FINE, size[1] * _FINE), ground)
-        paint(Pen(ImageDraw.Draw(canvas), (face.x + 0.5) * _FINE, (face.y + 0.5) * _FINE, face.unit * _FINE), who)
-        grounds.append(np.asarray(canvas.reduce(_FINE), dtype=np.float64))
+        canvas = Image.new("RGB", (size[0] * FINE, size[1] * FINE), ground)
+        paint(Pen(ImageDraw.Draw(canvas), (face.x + 0.5) * FINE, (face.y + 0.5) * FINE, face.unit * FINE), who)
+        grounds.append(np.asarray(canvas.reduce(FINE), dtype=np.float64))
     black, white = grounds
     return black, 1 - (white - black).mean(axis=-1) / 255
 

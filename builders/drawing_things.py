@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from builders.drawing_figure import Pen
 from builders.drawing_palette import ATTIRE, Colour, mix
+from builders.drawing_pen import Pen
 
 Draw = Callable[[Pen, np.random.RandomState], None]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from builders import iris_gen_52
@@ -20,25 +23,32 @@ def answers(number: int, side: int) -> dict[str, str]:
     return found | {"b": AGES[LABELS["b"].index(found["b"])]}
 
 
+def person(labels: Sequence[str]) -> Asked:
+    """Gender, age, skin tone, attire and expression, as many as there are."""
+    gender, age, tone, attire, expression = (*labels, "", "")[:5]
+    return Asked(gender, age, tone, attire, expression)
+
+
 @pytest.mark.parametrize("number", range(0, 6000, 61))
 def test_the_prompt_and_the_instruction_of_a_pair_are_understood(number: int) -> None:
     first, second = answers(number, 0), answers(number, 1)
     beard = None if first["a"] == "female" else first["h"] == "yes"
-    shown = (first["e"] == "yes", first["g"] == "yes", beard)
     wish = read_prompt(base_prompt(number))
-    assert wish.people == (Asked(*(first[question] for question in "abcdf"), *shown),)
+    whole = person([first[question] for question in "abcdf"])
+    shown = replace(whole, accessories=first["e"] == "yes", insignia=first["g"] == "yes", facial_hair=beard)
+    assert wish.people == (shown,)
     assert wish.occupation == OCCUPATIONS[pairs().occupation[number]]
     changed = ["" if first[question] == second[question] else second[question] for question in "abcd"]
-    assert read_person(instruction(number)) == Asked(*changed)
+    assert read_person(instruction(number)) == person(changed)
 
 
 def test_prompts_of_every_cell_and_steer_prompt_are_understood() -> None:
     for cell in CELLS[::5]:
         occupation, group = cell.split("/")
         wish = read_prompt(prompt(cell))
-        assert (wish.occupation, wish.people, wish.incomplete) == (occupation, (Asked(*group.split("_")),), "")
+        assert (wish.occupation, wish.people, wish.incomplete) == (occupation, (person(group.split("_")),), "")
     for number, group in enumerate(GROUPS):
-        assert read_prompt(steer_prompt(number, number)).people == (Asked(*group.split("_")),)
+        assert read_prompt(steer_prompt(number, number)).people == (person(group.split("_")),)
 
 
 def test_neutral_prompts_say_nothing_of_a_person() -> None:

@@ -9,13 +9,13 @@ from PIL import Image
 
 from builders.drawing import draw_face, draw_object, draw_scene, sample_tools, sitter
 from builders.drawing_describe import DESCRIPTIONS, PHRASES, DrawnDescriber
+from builders.drawing_matching import DrawnMatcher
 from builders.drawing_measure import measure
 from builders.drawing_tools import (
     DrawnDetector,
     DrawnEditor,
     DrawnGenerator,
     DrawnLabeller,
-    DrawnMatcher,
 )
 from builders.iris_groups import GROUPS
 from builders.iris_steer_60 import LABELS, pairs
