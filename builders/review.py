@@ -160,9 +160,10 @@ def _said(row: _Row, labels: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _rejected_cells(folder: Path) -> Iterator[Cell]:
-    for file in sorted(folder.glob("*.png")):
-        said = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
-        yield Cell([_thumbnail({"bytes": file.read_bytes()})], [f"{said['key']}, {said['attempt']}", said["reason"]])
+    told = {file: json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) for file in folder.glob("*.png")}
+    for file, said in sorted(told.items(), key=lambda pair: (pair[1]["key"], pair[1]["attempt"])):
+        lines = [said["key"], f"seed {said['attempt'] + 1}: {said['reason']}"]
+        yield Cell([_thumbnail({"bytes": file.read_bytes()})], lines)
 
 
 def _thumbnail(value: Mapping[str, Any] | None) -> Image | None:
@@ -177,10 +178,11 @@ def _thumbnail(value: Mapping[str, Any] | None) -> Image | None:
 
 
 def _beside(images: Sequence[Image | None]) -> Image:
-    """The images in a row; a grey square where there is none."""
+    """The images in a row; a grey area where there is none."""
     from PIL import Image as Images
 
-    shown = [image or Images.new("RGB", (_HEIGHT, _HEIGHT), "lightgrey") for image in images]
+    size = next((image.size for image in images if image), (_HEIGHT, _HEIGHT))
+    shown = [image or Images.new("RGB", size, "lightgrey") for image in images]
     width = sum(image.width for image in shown) + _GAP // 2 * (len(shown) - 1)
     row = Images.new("RGB", (width, max(image.height for image in shown)), "white")
     left = 0
