@@ -16,6 +16,7 @@ from PIL.Image import Image
 from builders import genres as plan
 from builders.build import build
 from builders.dataset import Dataset, Job, Manifest
+from builders.drawing_tools import sample_tools
 from builders.errors import BuildError
 from builders.genres_images import SIMILARITY, clean, fault, visual_prompt
 from builders.genres_lint import telling
@@ -230,6 +231,19 @@ def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
     )
 
 
+def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path) -> None:
+    manifest = make(tmp_path / "genres", sample_tools(), sample=True)
+    made = [row for row in rows(tmp_path / "genres", manifest, "pairs") if row["image"] is not None]
+    assert len(made) == 40
+    assert min(row["clip_similarity"] for row in made) > SIMILARITY
+    assert manifest.rejected["unlike its prompt"] > 0
+    assert {path.name for path in (tmp_path / "genres/review").iterdir()} == {
+        "pairs-test.png",
+        "rejected-pairs.png",
+        "rejected.jsonl",
+    }
+
+
 def test_with_a_describer_alone_the_visual_prompts_are_there(tmp_path: Path) -> None:
     manifest = make(tmp_path / "genres", Tools(describer=Writer()))
     table = rows(tmp_path / "genres", manifest, "pairs")
@@ -238,7 +252,10 @@ def test_with_a_describer_alone_the_visual_prompts_are_there(tmp_path: Path) -> 
     assert manifest.notes == ("image is null: no generator and no matcher was named.",)
 
 
-def test_an_image_at_the_threshold_is_not_kept_and_a_build_without_images_is_refused(tmp_path: Path) -> None:
+def test_an_image_at_the_threshold_is_not_kept_and_a_build_without_images_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("builders.genres_images.ATTEMPTS", 3)
     with pytest.raises(BuildError, match=r"BUILD_CHECK at genres/pairs: 0 images.*that pass 0.25"):
         make(tmp_path / "genres", tools(matcher=Eye(low=True)), sample=True)
 
