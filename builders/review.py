@@ -28,7 +28,7 @@ CELLS = 48
 _HEIGHT, _WIDEST, _NARROWEST = 176, 352, 200
 """Of a thumbnail, in pixels; a cell is at least as wide as the narrowest, for its caption."""
 _SHEET_WIDTH = 1800
-_FONT, _LINE, _LINES, _GAP = 13, 16, 4, 8
+_FONT, _LINE, _LINES, _GAP = 13, 16, 5, 8
 
 
 @dataclass(frozen=True, order=True)
@@ -106,7 +106,7 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     if not images:
         return []
     labels = {name: feature.names for name, feature in features.items() if type(feature).__name__ == "ClassLabel"}
-    chosen = sorted(_spread(_rows(files, list(labels))), key=lambda row: (row.labels, row.id))
+    chosen = sorted(_spread(_rows(files, images, list(labels))), key=lambda row: (row.labels, row.id))
     wanted: dict[tuple[int, int], list[_Row]] = {}
     for row in chosen:
         wanted.setdefault((row.shard, row.row_group), []).append(row)
@@ -120,16 +120,19 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     return [Cell(shown[row], [row.id, ", ".join(_said(row, labels))]) for row in chosen]
 
 
-def _rows(files: Sequence[Path], labels: Sequence[str]) -> Iterator[_Row]:
-    """All rows, without their images."""
+def _rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -> Iterator[_Row]:
+    """All rows that have an image. The images themselves are not read: their paths tell that they are there."""
+    paths = [f"{name}.path" for name in images]
     for shard, path in enumerate(files):
         with pq.ParquetFile(path) as file:
             for row_group in range(file.num_row_groups):
-                table = file.read_row_group(row_group, columns=["id", *labels])
-                values = zip(*(table[name].to_pylist() for name in ["id", *labels]), strict=True)
-                for number, (name, *codes) in enumerate(values):
-                    known = tuple(-1 if code is None else code for code in codes)
-                    yield _Row(hashlib.sha256(name.encode()).hexdigest(), name, known, shard, row_group, number)
+                table = file.read_row_group(row_group, columns=["id", *labels, *paths])
+                shown = zip(*(table[name].to_pylist() for name in images), strict=True)
+                values = zip(shown, *(table[name].to_pylist() for name in ["id", *labels]), strict=True)
+                for number, (there, name, *codes) in enumerate(values):
+                    if any(one is not None and one["path"] is not None for one in there):
+                        known = tuple(-1 if code is None else code for code in codes)
+                        yield _Row(hashlib.sha256(name.encode()).hexdigest(), name, known, shard, row_group, number)
 
 
 def _spread(rows: Iterator[_Row]) -> list[_Row]:
@@ -201,8 +204,8 @@ def _wrapped(lines: Sequence[str], width: int, font: Any) -> list[str]:
             end = len(rest)
             while end > 1 and font.getlength(rest[:end]) > width:
                 end -= 1
-            space = rest.rfind(" ", 0, end + 1) if end < len(rest) else -1
-            end = space if space > 0 else end
+            breaks = [rest.rfind(" ", 0, end + 1), *(rest.rfind(mark, 0, end) + 1 for mark in "/_-")]
+            end = max(breaks) if end < len(rest) and max(breaks) > 0 else end
             fitted.append(rest[:end])
             rest = rest[end:].lstrip()
     if len(fitted) > _LINES:
