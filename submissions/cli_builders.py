@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from builders.errors import BuildError
 from builders.registry import NAMES
 from builders.tools import Tools
-from submissions.faults import UsageError
+from submissions.faults import UsageError, plain
+
+if TYPE_CHECKING:
+    from builders.artifacts import Artifact
 
 BUILD_EXAMPLE = "Example: fairspace build genres --out built/genres"
 SOURCES_EXAMPLE = "Example: fairspace sources --source sources"
@@ -31,20 +35,19 @@ def build(
     source: SourceOption = None,
     sample: Annotated[bool, typer.Option("--sample", help="A small, complete dataset from drawn images.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of every draw.", min=0)] = 0,
-    detector: Annotated[str | None, typer.Option(help="yolos:ID, ultralytics:FILE or boxes:FILE.")] = None,
-    generator: Annotated[str | None, typer.Option(help="diffusers:ID of a text-to-image pipeline.")] = None,
-    refiner: Annotated[str | None, typer.Option(help="diffusers:ID of the generator's refiner.")] = None,
-    editor: Annotated[str | None, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = None,
-    labeller: Annotated[str | None, typer.Option(help="clip:ID, which labels perceived groups.")] = None,
-    matcher: Annotated[str | None, typer.Option(help="clip:ID, which compares images and texts.")] = None,
-    describer: Annotated[str | None, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = None,
-    device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1, mps.")] = "cpu",
+    detector: Annotated[str, typer.Option(help="yolos:ID, ultralytics:FILE or boxes:FILE.")] = "",
+    generator: Annotated[str, typer.Option(help="diffusers:ID of a text-to-image pipeline.")] = "",
+    refiner: Annotated[str, typer.Option(help="diffusers:ID of the generator's refiner.")] = "",
+    editor: Annotated[str, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = "",
+    labeller: Annotated[str, typer.Option(help="clip:ID, which labels perceived groups.")] = "",
+    matcher: Annotated[str, typer.Option(help="clip:ID, which compares images and texts.")] = "",
+    describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
+    device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1; a GPU if there is one.")] = "",
     include: Annotated[str, typer.Option(help="Sources that are off by default: mst_e.")] = "",
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
-    from builders.models.opening import open_tools
-
     from builders.build import build as build_dataset
+    from builders.models.opening import open_tools
     from builders.registry import dataset
     from submissions.progress import reported
 
@@ -53,20 +56,21 @@ def build(
             dataset(name)
         except KeyError as error:
             raise UsageError(str(error.args[0])) from error
-    named = {
-        "detector": detector,
-        "generator": generator,
-        "refiner": refiner,
-        "editor": editor,
-        "labeller": labeller,
-        "matcher": matcher,
-        "describer": describer,
-    }
     options = {"include": include} if include else {}
     with _sources(source, sample) as folder:
         for each in NAMES if name == "all" else (name,):
             target = out / each if name == "all" else out
-            tools = open_tools(**named, device=device)
+            tools = open_tools(
+                detector=detector,
+                generator=generator,
+                refiner=refiner,
+                editor=editor,
+                labeller=labeller,
+                matcher=matcher,
+                describer=describer,
+                device=device,
+                answers=target / ".build" / "answers",
+            )
             if sample:
                 tools = _or_drawn(tools)
             with reported(f"Building {each}") as report:
@@ -115,9 +119,10 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
 
 def sources(source: SourceOption = None) -> None:
     """List the sources that a person must obtain: licence, where to get them, and whether they were found."""
-    from builders.sources.listing import listing
     from rich.console import Console
     from rich.table import Table
+
+    from builders.sources.listing import listing
 
     table = Table("source", "licence", "where to get it", "found", "images published", show_lines=True)
     rows = listing(source)
@@ -139,16 +144,27 @@ def publish(
     allow_sample: Annotated[bool, typer.Option("--allow-sample", help="Publish sample builds too.")] = False,
 ) -> None:
     """Publish datasets, metrics, ARES and the Space: one commit each, only what changed, with the standard's tag."""
-    from builders.hub import publish_repo
-
     from builders.artifacts import choose
 
     try:
         artifacts = choose(what, built, ares, namespace, allow_sample)
     except KeyError as error:
         raise UsageError(str(error.args[0])) from error
+    refused = []
     for artifact in artifacts:
-        with tempfile.TemporaryDirectory() as scratch:
-            files = artifact.files(Path(scratch))
-            outcome = publish_repo(artifact.repo, files, message=f"Publish {artifact.name}", tag=tag, dry_run=dry_run)
-        typer.echo(outcome.text())
+        try:
+            typer.echo(_publish(artifact, tag, dry_run))
+        except BuildError as error:
+            refused.append(error)
+            typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
+    if refused:
+        raise typer.Exit(1)
+
+
+def _publish(artifact: Artifact, tag: str | None, dry_run: bool) -> str:
+    from builders.hub import publish_repo
+
+    with tempfile.TemporaryDirectory() as scratch:
+        files = artifact.files(Path(scratch))
+        message = f"Publish {artifact.name}"
+        return publish_repo(artifact.repo, files, message=message, tag=tag, dry_run=dry_run).text()
