@@ -14,6 +14,7 @@ import pyarrow as pa
 from builders import iris_gen_52
 from builders.dataset import Job, Manifest, Row, Split, expect
 from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from builders.labour_official import official_split
 from builders.labour_split import labour_split
 from builders.model_store import NEUTRAL, ModelStore
 from builders.model_units import Made, MadeUnits
@@ -49,7 +50,11 @@ def splits(job: Job) -> Sequence[Split]:
             features=_prompt_features,
             units=iris_gen_52.rows(),
             rows=lambda part: part,
-            fields={"images": "how many images a model makes of it (D.2.1)"},
+            fields={
+                "occupation": "one of the 52 of Table 20",
+                "prompt": "what the model is asked",
+                "images": "how many images a model makes of it (D.2.1)",
+            },
         )
     ]
     folder = SOURCES["models"].found(job.source)
@@ -58,7 +63,8 @@ def splits(job: Job) -> Sequence[Split]:
         job.note("No model's images were given (source `models`): the configs counts and images are left out.")
     else:
         found += [_counts(store), _images(store)]
-    return [*found, labour_split(), published_split("iris")]
+    official = official_split(job)
+    return [*found, labour_split(), *([official] if official else []), published_split("iris")]
 
 
 def check(manifest: Manifest) -> None:
@@ -101,6 +107,7 @@ def _counts(store: ModelStore) -> Split:
         shard=100_000,
         fields={
             **_MODEL,
+            "occupation": "that the prompts name",
             "group": "gender, age and skin tone of the first face; null for images without all three labels",
             "status": "ok, or why there is no label; missing: not handed in",
             "images": f"of the {iris_gen_52.IMAGES} of the occupation",
@@ -168,6 +175,9 @@ def _images(store: ModelStore) -> Split:
         fields={
             **_MODEL,
             "image": "null if it was not handed in",
+            "origin": "models: made by the model of the row",
+            "occupation": "that the prompt names",
+            "prompt": "what the model was asked",
             "item": "id of the prompt",
             "sample": "which image of the prompt, from 0",
             "status": "ok, or why there is no label",

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 TYPES = ("stereotypical", "counter-stereotypical")
 _GROUPS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 _ASKED = {
-    "item": "id of the prompt, which an annotation names",
+    "occupation": "that the prompt names",
+    "prompt": "what the model is asked",
     "prompt_type": "whether the prompt asks for the stereotype, or differs from it in one attribute",
     "stereotype": "the group that the stereotype ascribes to the occupation",
     "expected": "the group that the prompt asks for",
-    "rank": "of the stereotype among the model's ten, 1 the most frequent",
+    "expected_gender": "of that group",
+    "expected_age": "of that group",
+    "expected_skin_tone": "of that group",
 }
+_ITEM = {"item": "id of the prompt, which an annotation names"}
+_RANK = {"rank": "of the stereotype among the model's ten, 1 the most frequent"}
 _OF = {
     "model": "name of the model",
     "revision": "of the model",
@@ -148,6 +153,8 @@ def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
         shard=10_000,
         groups=("prompt_type",),
         fields=_OF
+        | _ITEM
+        | _RANK
         | _ASKED
         | {"seen": "neutral images of the model that show the stereotype", "images": "how many it makes of the prompt"},
     )
@@ -165,12 +172,17 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any
         shard=1000,
         groups=("prompt_type", "success"),
         fields=_OF
+        | _ITEM
+        | _RANK
         | _ASKED
         | {
             "image": "null if it was not handed in",
+            "origin": "models: made by the model of the row",
             "sample": "which image of the prompt, from 0",
             "status": "ok, or why there is no label",
-            "gender": "perceived in the first face, as are age and skin_tone",
+            "gender": "perceived in the first face",
+            "age": "perceived in the first face",
+            "skin_tone": "perceived in the first face",
             "success": "whether gender, age and skin tone are all as asked; null if one has no label",
         },
     )

@@ -64,16 +64,26 @@ def understanding_split(job: Job) -> Split:
         shard=250,
         groups=("combination", "intentional_inconsistency"),
         fields={
-            "id": "with a question's id behind it, the item id of an answer",
+            "id": "with `/` and a question's id behind it, the item id of an answer",
             "pair": "number of the pair",
             "side": "a: generated; b: edited from a",
+            "image": "JPEG; null in a build without the models that make it",
+            "origin": "synthetic",
+            "occupation": "that the image shows",
             "prompt_type": (
                 "which of the two the U.S. labour figures (Table 22) make the more usual in the occupation, by the "
                 "attributes that differ; null where there are no figures, or equal ones"
             ),
             "combination": "the attributes that differ",
             "intentional_inconsistency": "whether the attire colours differ too, so that 'the same' is no safe answer",
-            "group": "gender, age and skin tone",
+            "group": "gender, age and skin tone as planned and as the labeller reads them",
+            "gender": "perceived",
+            "skin_tone": "perceived: light Monk 1-3, middle 4-7, dark 8-10",
+            "uniform_color": "of the uniform or attire, as asked for",
+            "has_accessories": "as asked for: glasses",
+            "facial_expression": "as asked for",
+            "has_insignia": "as asked for: a badge",
+            "has_facial_hair": "as asked for",
             "age": "young 0-39, middle-aged 40-64, older from 65; the question calls them young, middle and older",
             "prompt": "what image a was generated from; for b the instruction to edit a",
             "generator": "what generated image a",

@@ -340,6 +340,12 @@ def test_a_model_with_fewer_than_ten_combinations_has_no_plan(tmp_path: Path) ->
     assert any("show 9 combinations" in note for note in manifest.notes)
 
 
+def test_every_column_has_its_sentence_on_the_card(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    for split in manifest.splits:
+        assert {"id"} | set(split.fields) >= set(rows(out, manifest, split.config)[0]), split.config
+
+
 def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "source")
     (folder / "submission.json").write_text("{")
