@@ -19,8 +19,9 @@ from pathlib import Path
 
 from builders.errors import BuildError
 from builders.hub_content import Content
+from builders.hub_repo import Outcome, Repo
 from builders.hub_requests import Requests
-from builders.hub_steps import Outcome, Repo, Steps
+from builders.hub_steps import Steps
 
 __all__ = ["Outcome", "Repo", "publish_repo"]
 

@@ -36,7 +36,7 @@ LONGEST_WAIT = 30.0
 """Seconds; the bound of the growing waits."""
 LONGEST_OBEYED = 900.0
 """Seconds; the Hub may ask for more, for example when a repository had its 128 commits of the hour."""
-TIMEOUT = 120.0
+TIMEOUT = 300.0
 """Seconds without a byte after which a request has failed; the client itself would wait for ever."""
 _LOG_IN = "run `hf auth login`, or set HF_TOKEN, with a token that may write to this namespace"
 
@@ -81,6 +81,8 @@ class Requests:
             ) from error
         except json.JSONDecodeError as error:
             raise TroubleError("failure", f"the answer is no JSON: {error}") from error
+        except ValueError as error:  # what the client or the LFS store does not take: a path, a name, an object
+            raise self.refused(str(error), "a request that the Hub takes", "mend what is named") from error
         except RuntimeError as error:  # how the client wraps what went wrong in an upload
             cause = error.__cause__
             if not isinstance(cause, any_trouble):

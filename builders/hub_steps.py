@@ -5,80 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from builders.errors import BuildError
 from builders.hub_content import Content, Difference, difference, signature
+from builders.hub_repo import Outcome, Repo
 from builders.hub_requests import Requests, TroubleError
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
-
-
-@dataclass(frozen=True)
-class Repo:
-    """A repository that we own.
-
-    Args:
-        id: `namespace/name`.
-        kind: what it is.
-        sdk: of a Space.
-        gated: whether users must accept terms before they read files. A gate that somebody closed is never opened.
-        private: whether it is created for members only; an existing repository stays as it is.
-    """
-
-    id: str
-    kind: Literal["dataset", "space", "model"]
-    sdk: str | None = None
-    gated: bool = False
-    private: bool = False
-
-    @property
-    def name(self) -> str:
-        """As the Hub's addresses have it: `datasets/namespace/name`, and no prefix for a model."""
-        return self.id if self.kind == "model" else f"{self.kind}s/{self.id}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What publishing did, or would do.
-
-    Args:
-        repo: which.
-        commit: the commit that holds the files; None if there is none yet (a dry run).
-        added: paths that were not there.
-        changed: paths that had other content.
-        deleted: paths that are no longer wanted.
-        tag: the tag that names this content; None if none was asked for, or it stays elsewhere.
-        note: what a person should know besides; '' if nothing.
-        foreseen: whether this is what a dry run found, and nothing was done.
-    """
-
-    repo: Repo
-    commit: str | None
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    tag: str | None = None
-    note: str = ""
-    foreseen: bool = False
-
-    def text(self) -> str:
-        """For people: a line that sums up, and one per path."""
-        found = {"+": self.added, "~": self.changed, "-": self.deleted}
-        counts = zip(("added", "changed", "deleted"), found.values(), strict=True)
-        told = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
-        commit = "" if self.nothing or self.commit is None else f", commit {self.commit[:8]}"
-        tag = f", tag {self.tag}" if self.tag else ""
-        note = f" ({self.note})" if self.note else ""
-        head = f"{self.repo.name}: {'would be ' * self.foreseen}{told}{commit}{tag}{note}"
-        return "\n".join([head, *(f"  {sign} {path}" for sign, paths in found.items() for path in paths)])
-
-    @property
-    def nothing(self) -> bool:
-        """Whether no file differed."""
-        return not (self.added or self.changed or self.deleted)
 
 
 class Head(NamedTuple):
@@ -103,10 +39,14 @@ class Steps:
         card = self.wanted.get("README.md")
         if card is None:
             return []
-        found = self.requests.ask(partial(self._validate, card.text))
+        where, mend = f"{self.repo.name}, README.md", "mend the card, or what it is rendered from"
+        try:
+            text = card.text
+        except UnicodeDecodeError as error:
+            raise BuildError("CARD_INVALID", where, str(error), "UTF-8", mend) from error
+        found = self.requests.ask(partial(self._validate, text))
         errors = [error["message"] for error in found.get("errors", [])]
         if errors:
-            where, mend = f"{self.repo.name}, README.md", "mend the YAML at the top of the card"
             raise BuildError("CARD_INVALID", where, "; ".join(errors), "YAML by the Hub's rules", mend)
         return [warning["message"] for warning in found.get("warnings", [])]
 

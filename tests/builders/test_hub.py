@@ -15,6 +15,7 @@ import pytest
 from huggingface_hub import HfApi
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
+from builders import hub_requests
 from builders.errors import BuildError
 from builders.hub import Outcome, Repo, publish_repo
 from builders.hub_requests import CONFLICTS, FAILURES
@@ -264,6 +265,51 @@ def test_each_fault_at_each_step_ends_in_one_commit(hub: Hub, repo: Repo, step: 
     assert set(outcome.added) == set(files_of(repo))
     assert tags(hub, repo) == {"inaugural": outcome.commit}
     assert publish(hub, repo, tag="inaugural").nothing
+
+
+def test_a_fault_at_every_step_at_once(hub: Hub, repo: Repo) -> None:
+    routes = {**ROUTES, "history": ("GET", r"/commits/"), "tree": ("GET", r"/tree/")}
+    hub.inject(*(Fault(*route, DROP, after=True) for route in routes.values()))
+    outcome = publish(hub, repo, tag="inaugural")
+    assert hub.faults_left() == []
+    assert commits(hub, repo) == [outcome.commit]
+    assert there(hub, repo) == files_of(repo)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_an_answer_that_does_not_come_in_time_is_read_back(
+    hub: Hub, repo: Repo, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    monkeypatch.setattr(hub_requests, "TIMEOUT", 0.5)
+    hub.inject(Fault(*ROUTES["commit"], SLOW, after, seconds=1))
+    outcome = publish(hub, repo)
+    time.sleep(1)
+    assert commits(hub, repo) == [outcome.commit]
+    assert there(hub, repo) == files_of(repo)
+
+
+def test_another_writer_who_publishes_the_same_makes_no_second_commit(hub: Hub, repo: Repo) -> None:
+    """The stale parent is met, the repository is read again, and there is nothing left to do."""
+    publish(hub, repo, {})
+    hub.inject(Fault(*ROUTES["commit"], 412))
+    theirs = []
+
+    def meanwhile(seconds: float) -> None:
+        theirs.append(publish(hub, repo).commit)
+
+    outcome = publish(hub, repo, sleep=meanwhile)
+    assert commits(hub, repo) == theirs == [outcome.commit]
+
+
+def test_what_the_client_does_not_take_is_refused(hub: Hub, repo: Repo, tmp_path: Path) -> None:
+    for wrong, code in (
+        ({".git/config": b""}, "HUB_REFUSED"),
+        ({"README.md": b"---\ntags: [\xff]\n---\n"}, "CARD_INVALID"),
+        ({"none": tmp_path / "none"}, "BUILD_INCOMPLETE"),
+    ):
+        with pytest.raises(BuildError) as caught:
+            publish(hub, repo, wrong)
+        assert caught.value.code == code
 
 
 def test_waits_grow_and_obey_the_hub(hub: Hub, repo: Repo) -> None:
