@@ -2,7 +2,7 @@
 
 IRIS, appendix C.4, names "verified real-world data". Here that is: the label is in the closed vocabulary and does not
 straddle a border of IRIS' age groups (FairFace's 60-69 does), the file is there, and its bytes are not those of an
-earlier file. Each file that enters is decoded before it is written.
+earlier file. Every file is decoded before anything is generated, so that a damaged one is found early.
 
 Which split a face belongs to follows from the sha256 of its bytes (MST-E: of the subject's name), so that neither a
 file nor an equal copy of it is in two splits, in whatever configs it is.
@@ -168,10 +168,20 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
             yield Face("mst_e", image.file, person=image.subject, skin_tone=image.skin_tone)
 
 
-def read(file: Path) -> bytes:
-    """The bytes of a file. BuildError SOURCE_IMAGE if it is not there."""
+def read(file: Path, sha256: str = "") -> bytes:
+    """The bytes of an image.
+
+    BuildError SOURCE_IMAGE if it is not there, cannot be decoded, or has not the hash that it had when it was decoded.
+    """
+    from builders.join_images import upright
+
+    mend = "obtain the file again from the source, and build into a new folder"
     try:
-        return file.read_bytes()
-    except OSError as error:
-        remedy = "obtain the file again from the source"
-        raise BuildError("SOURCE_IMAGE", str(file), str(error), "the image that the labels name", remedy) from error
+        data = file.read_bytes()
+        if not sha256:
+            upright(data)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "an image that can be read", mend) from error
+    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+        raise BuildError("SOURCE_IMAGE", str(file), "another file than when the build began", "the same file", mend)
+    return data

@@ -8,7 +8,6 @@ must not be several faces. Its labels are then the prompt's word, and `adversari
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -143,7 +142,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
     for place in part:
         name = place.cell.rpartition("/")[2]
         if not isinstance(place, Place):
-            yield {**empty, **_real(place, job, plan.config), plan.config: name, "adversarial": False}
+            yield {**empty, **_real(place, job), plan.config: name, "adversarial": False}
             continue
         asked, image = next(made)
         expect(asked.key == item(place), "iris_classifier_25", f"an image for {asked.key}", item(place))
@@ -152,23 +151,12 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
             yield {**empty, **_synthetic(asked, image, job), **known}
 
 
-def _real(chosen: Chosen, job: Job, config: str) -> dict[str, Any]:
-    from builders.join_images import upright
-
+def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
     face = json.loads(chosen.data)
-    file = job.need(face["source"]) / face["file"]
-    data = read(file)
-    try:
-        upright(data)
-        reason = "" if hashlib.sha256(data).hexdigest() == face["sha256"] else "another file than when it was read"
-    except (OSError, ValueError, SyntaxError) as error:
-        reason = str(error)
-    if reason:
-        mend = "obtain the file again from the source, and build into a new folder"
-        raise BuildError("SOURCE_IMAGE", str(file), reason, "an unchanged image that can be read", mend)
+    data = read(job.need(face["source"]) / face["file"], face["sha256"])
     return {
         "id": chosen.key,
-        "image": {"bytes": data, "path": f"{chosen.key.replace('/', '-')}"},
+        "image": {"bytes": data, "path": chosen.key.replace("/", "-")},
         **{name: face[name] or None for name in _LABELS},
         "origin": face["source"],
         "source_file": face["file"],

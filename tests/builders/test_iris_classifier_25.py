@@ -312,6 +312,17 @@ def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
         make(tmp_path / "out", tmp_path / "sources", tools=Tools())
 
 
+def test_a_file_that_changed_after_the_plan_is_refused(sources: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sources"
+    write_utkface(source / "utkface", (20, 40, 65), 1)
+    with pytest.raises(Killed):
+        make(tmp_path / "out", source, tools=Tools(generator=Mortal(0), labeller=Reader()))
+    for number, file in enumerate((source / "utkface").iterdir()):
+        file.write_bytes(jpeg(f"changed {number}"))
+    with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*another file"):
+        make(tmp_path / "out", source)
+
+
 def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Manifest], tmp_path: Path) -> None:
     from datasets import load_dataset
 
