@@ -230,7 +230,7 @@ class AresModel(PreTrainedModel):
         names = [task["name"] for task in self.config.tasks]
         if mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1:
             return {name: np.zeros(n, np.intp) for name in names}, {name: np.zeros(n, bool) for name in names}
-        heads = self._tiled(lambda tile: tuple(self.fast(tile)[name] for name in names), pixels)
+        heads = self._tiled(lambda tile: tuple(self.fast(tile).values()), pixels)
         chances = {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
         sure = {name: chance.max(axis=1) > self.config.fast_confidence for name, chance in chances.items()}
         return {name: chance.argmax(axis=1) for name, chance in chances.items()}, sure

@@ -33,7 +33,7 @@ def tiny_model(folder: Path) -> Path:
         },
         "convnext": {"shared": 0, "config": {"hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 1, 1]}},
     }
-    b0 = {"width_coefficient": 0.2, "depth_coefficient": 0.2, "hidden_dim": 128, "image_size": SIZE}
+    b0 = {"width_coefficient": 0.2, "depth_coefficient": 0.2, "hidden_dim": 256, "image_size": SIZE}
     with torch.random.fork_rng():
         torch.manual_seed(0)
         config = AresConfig(
