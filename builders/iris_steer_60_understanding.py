@@ -8,6 +8,7 @@ for, and only people who look at the review sheets check them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,6 +106,7 @@ def sample_pairs() -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
+@lru_cache
 def inconsistent() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """(6000,) whether the images of a pair are planned with different attire colours."""
     colours = pairs().labels[:, :, 3]

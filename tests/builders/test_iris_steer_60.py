@@ -246,11 +246,19 @@ def test_batch_size_changes_neither_images_nor_log(tmp_path: Path) -> None:
         assert made(tmp_path / str(batch), numbers, Stripes(), batch=batch) == (one, log)
 
 
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """A sample made without interruption, and how many images that took."""
+    out, stripes = tmp_path_factory.mktemp("straight") / "steer", Stripes()
+    build(DATASET, out, sample=True, tools=tools(stripes))
+    return out, len(stripes.asked)
+
+
 @pytest.mark.parametrize("lives", [1, 40, 90])
-def test_a_build_killed_while_it_makes_images_goes_on_with_the_same_bytes(tmp_path: Path, lives: int) -> None:
-    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
-    straight = Stripes()
-    build(DATASET, whole, sample=True, tools=tools(straight))
+def test_a_build_killed_while_it_makes_images_goes_on_with_the_same_bytes(
+    straight: tuple[Path, int], tmp_path: Path, lives: int
+) -> None:
+    (whole, asked), resumed = straight, tmp_path / "resumed"
     dying, living = Stripes(lives=lives), Stripes()
     with pytest.raises(Killed):
         build(DATASET, resumed, sample=True, tools=tools(dying))
@@ -258,7 +266,7 @@ def test_a_build_killed_while_it_makes_images_goes_on_with_the_same_bytes(tmp_pa
     files = {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()}
     assert files == {path.relative_to(resumed) for path in resumed.rglob("*") if path.is_file()}
     assert all((whole / file).read_bytes() == (resumed / file).read_bytes() for file in files)
-    assert len(living.asked) <= len(straight.asked) - lives + 8
+    assert len(living.asked) <= asked - lives + 8
 
 
 def test_a_pair_whose_images_are_not_alike_is_left_out_with_its_numbers(tmp_path: Path) -> None:
