@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from builders.build import build
 from builders.dataset import Dataset, Job, Manifest
 from builders.drawing_tools import sample_tools
 from builders.errors import BuildError
-from builders.genres_images import SIMILARITY, clean, fault, visual_prompt
+from builders.genres_images import SIMILARITY, clean, fault, images, visual_prompt
 from builders.genres_lint import telling
 from builders.genres_prompts import CLARITY, REALISTIC
 from builders.making import seed
+from builders.models.clip import Clip, ClipMatcher
 from builders.models.describing import FileDescriber
+from builders.models.diffusion import DiffusersGenerator, Settings
 from builders.tools import Prompt, Tools
+from tests.builders.models import tiny
 
 ELEMENT = plan.load_elements()[0]
 ORDER = [element.id for element in plan.load_elements()]
@@ -379,3 +383,29 @@ def test_a_build_out_of_balance_is_refused(sample: tuple[Path, Manifest]) -> Non
     splits = tuple(replace(s, joint={**s.joint, **moved}) if s.config == "pairs" else s for s in sample[1].splits)
     with pytest.raises(BuildError, match="BUILD_CHECK at genres/pairs"):
         plan.DATASET.check(replace(sample[1], splits=splits))
+
+
+# diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
+@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
+def test_sdxl_its_refiner_and_clip_make_and_compare_the_images(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The models are tiny and random, so that their similarities say nothing: the threshold is set between them."""
+    tiny.quiet()
+    base, refiner = tiny.sdxl(tmp_path / "base"), tiny.sdxl_refiner(tmp_path / "refiner")
+    generator = DiffusersGenerator(str(base), refiner=str(refiner), settings=Settings(steps=5, size=32), device="cpu")
+    matcher = ClipMatcher(Clip(str(tiny.clip(tmp_path / "clip")), device="cpu"))
+    prompts = {pair.id: visual_prompt(Job(None, tmp_path), pair, GOOD[pair.image]) for pair in plan.pair_list()[:3]}
+    job = Job(None, tmp_path / "work", tools=Tools(generator=generator, matcher=matcher))
+    first = generator.generate([Prompt(prompt, seed(0, name, 0)) for name, prompt in prompts.items()])
+    found = sorted(matcher.text_similarity(first, list(prompts.values())))
+    monkeypatch.setattr("builders.genres_images.SIMILARITY", (found[0] + found[1]) / 2)
+    made = list(images(job, prompts) or ())
+    log = [json.loads(line) for line in job.take_rejected()]
+    assert [line["attempt"] for line in log].count(0) == 1
+    assert {line["reason"] for line in log} == {"unlike its prompt"}
+    for name, row in zip(prompts, made, strict=True):
+        assert row["seed"] == seed(0, name, sum(line["unit"] == name for line in log))
+        assert row["generator"] == generator.name
+        assert Images.open(BytesIO(row["image"]["bytes"])).size == (32, 32)
+    name, last = list(prompts)[-1], made[-1]
+    again = generator.generate([Prompt(prompts[name], last["seed"])])
+    assert matcher.text_similarity(again, [prompts[name]]) == [pytest.approx(last["clip_similarity"], abs=1e-4)]
