@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from builders.drawing_figure import CHIN, HALF_WIDTH, TOP, Sitter, paint
-from builders.drawing_palette import BUCKETS, draws, hair_colours, mix, wall
+from builders.drawing_palette import ATTIRE, BUCKETS, draws, hair_colours, mix, wall
 from builders.drawing_pen import Pen
 from builders.drawing_room import FINE, finish, room, sign
 from builders.tools import Box
@@ -38,7 +38,7 @@ _UNIT = 0.155
 
 
 def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None = None, **shown: str | bool) -> Sitter:
-    """A person with the labels asked for; the swatch within the skin tone and the hair are drawn from the seed.
+    """A person with the labels asked for; the rest is drawn from the seed: swatch, hair, and attire unless named.
 
     Args:
         gender: `female` or `male`.
@@ -54,6 +54,7 @@ def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None
     hair = hair_colours(monk)
     colour = hair[random.randint(len(hair))]
     accessory = ("glasses", "tie")[random.randint(2)]
+    shown.setdefault("attire", tuple(ATTIRE)[random.randint(len(ATTIRE))])
     if shown.pop("accessories", False):
         shown.setdefault("accessory", accessory)
     return Sitter(gender, age, monk, colour, **shown)  # type: ignore[arg-type]
@@ -69,7 +70,7 @@ def draw_face(
     incomplete: bool = False,
     occupation: str = "",
     monk: int | None = None,
-    attire: str = "blue",
+    attire: str = "",
     expression: str = "neutral",
     accessories: bool = False,
     insignia: bool = False,
@@ -86,7 +87,7 @@ def draw_face(
         incomplete: whether part of the face is out of the picture or covered.
         occupation: adds a sign.
         monk: a swatch, instead of one of the skin tone.
-        attire: one of the ten colour words.
+        attire: one of the ten colour words; '' for one that the seed draws.
         expression: `neutral`, `smiling` or `serious`.
         accessories: glasses or a tie.
         insignia: a badge.
@@ -95,8 +96,8 @@ def draw_face(
     Returns:
         RGB, size x size.
     """
-    shown: dict[str, str | bool] = {"attire": attire, "expression": expression, "accessories": accessories}
-    shown |= {"insignia": insignia, "facial_hair": facial_hair}
+    shown: dict[str, str | bool] = {"expression": expression, "accessories": accessories}
+    shown |= {"insignia": insignia, "facial_hair": facial_hair} | ({"attire": attire} if attire else {})
     who = sitter(gender, age, skin_tone, seed, monk=monk, **shown)
     return draw_sitter(who, seed, size=size, incomplete="any" if incomplete else "", occupation=occupation)
 
