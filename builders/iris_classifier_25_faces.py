@@ -136,7 +136,7 @@ def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candi
         if number % 1000 == 0:
             job.progress("Reading faces", number, number)
         if sha256.digest()[:12] in seen:
-            skipped["faces with the bytes of an earlier file were left out"] += 1
+            skipped["faces with the bytes of an earlier file"] += 1
             continue
         seen.add(sha256.digest()[:12])
         split = split_of(job.seed, f"{face.source}/{face.person}" if face.person else sha256.hexdigest())
@@ -152,15 +152,19 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
         for split in _SPLITS:
             for face in fairface.faces(job.need("fairface"), split):
                 if face.damaged:
-                    skipped["ages of FairFace that a spreadsheet program had turned into dates were repaired"] += 1
+                    skipped[
+                        "ages of FairFace as a spreadsheet program had changed them to dates: read as what they were"
+                    ] += 1
                 if not face.age:
-                    skipped[f"faces of FairFace of the age {face.bucket} are in no class of age and gender"] += 1
+                    skipped[
+                        f"faces of FairFace of the age {face.bucket}, which straddles two classes of age and gender"
+                    ] += 1
                 race = fairface.FACT_OR_FAIR_RACES[face.race]
                 yield Face("fairface", face.file, gender=face.gender, age=face.age, race=race)
     if given(job, "utkface"):
         scan = utkface.scan(job.need("utkface"))
         for reason, count in scan.skipped.items():
-            skipped[f"files of UTKFace were skipped ({reason})"] += count
+            skipped[f"files of UTKFace whose names break its layout ({reason})"] += count
         for one in scan.faces:
             yield Face("utkface", one.file, gender=one.gender, age=age_group(one.age))
     if given(job, "mst_e"):

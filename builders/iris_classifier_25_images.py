@@ -75,7 +75,7 @@ def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Spl
         cells = [f"race/{split}/{name}" for name in CLASSES["race"]]
         real |= dict.fromkeys(cells, min(counts.get(cell, 0) for cell in cells))
         if none := [cell for cell in cells if not counts.get(cell)]:
-            job.note(f"race/{split}: FairFace has no face for {', '.join(none)}, so the split is missing.")
+            job.note(f"race/{split}: FairFace has no face for {', '.join(none)}.")
     yield from _by_split(job, Plan("race", real, dict.fromkeys(real, 0)), store)
 
 

@@ -62,7 +62,7 @@ def faces(job: Job, folder: Path) -> dict[str, list[str]]:
         if plan.AGES[0] <= face.age <= plan.AGES[-1] and face.race in races
     )
     for reason, count in sorted(scan.skipped.items()):
-        job.note(f"UTKFace: {count} files were skipped ({reason}), the first {scan.examples[reason]}.")
+        job.note(f"{count} files of UTKFace whose names break its layout ({reason}): {scan.examples[reason]} first.")
     chosen = store.select(plan.PAIRS_PER_CELL)
     files: dict[str, list[str]] = {}
     for face in chosen[:]:
@@ -99,7 +99,7 @@ def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str
         yield Pair(attribute, row["pair"], age, left, right)
     for reason, count in sorted(lost.items()):
         if not job.sample:
-            job.note(f"vision/{attribute}: {count} of {plan.PAIRS[attribute]} planned pairs are left out ({reason}).")
+            job.note(f"vision/{attribute}: {count} of {plan.PAIRS[attribute]} planned pairs ({reason}).")
 
 
 def _gender_race(attribute: plan.Attribute, shared: str, group: str) -> tuple[str, str]:
