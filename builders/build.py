@@ -21,6 +21,7 @@ import platform
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
@@ -193,20 +194,27 @@ def _in_use(out: Path, what: str) -> BuildError:
 
 
 def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
+    """The split's shards. While one is written, the one before is hashed and entered beside it."""
     total = len(split.units)
     files = max(1, -(-total // split.shard))
+    under_way: list[Future[_Counted]] = []
+    with ThreadPoolExecutor(1) as beside:
+        for number in range(files):
+            start = number * split.shard
+            stem = f"{split.split}-{number:05}-of-{files:05}"
+            finish = _shard(split, job, out, stem, slice(start, min(start + split.shard, total)))
+            under_way.append(beside.submit(finish))
+            if number:
+                under_way[number - 1].result()
+            job.progress(f"Building {split.name}", min(start + split.shard, total), total)
     shards: list[Shard] = []
     counts: dict[str, Counter[str]] = {}
     joint = Counter[str]()
-    for number in range(files):
-        start = number * split.shard
-        stem = f"{split.split}-{number:05}-of-{files:05}"
-        shard, found, together = _shard(split, job, out, stem, slice(start, min(start + split.shard, total)))
+    for shard, found, together in (future.result() for future in under_way):
         shards.append(shard)
         joint.update(together)
         for column, values in found.items():
             counts.setdefault(column, Counter()).update(values)
-        job.progress(f"Building {split.name}", min(start + split.shard, total), total)
     rows = sum(shard.rows for shard in shards)
     ordered = {c: {name: n for name, n in v.items() if name or n} for c, v in counts.items()}
     return BuiltSplit(
@@ -214,17 +222,19 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
     )
 
 
-def _shard(
-    split: Split, job: Job, out: Path, stem: str, part: slice
-) -> tuple[Shard, dict[str, dict[str, int]], dict[str, int]]:
-    """Write one shard, unless it is entered as done."""
+_Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
+"""A shard, label -> rows of each ClassLabel column, and the joint counts."""
+
+
+def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callable[[], _Counted]:
+    """Write one shard, unless it is entered as done; what is returned makes it last and enters it."""
     entry = job.work / split.config / f"{stem}.json"
     file = out / split.config / f"{stem}.parquet"
     if entry.is_file():
         known = json.loads(entry.read_text(encoding="utf-8"))
         shard = Shard(**known["shard"])
         if file.is_file() and file.stat().st_size == shard.bytes:
-            return shard, known["counts"], known["joint"]
+            return lambda: (shard, known["counts"], known["joint"])
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")
     features = split.features()
@@ -232,10 +242,7 @@ def _shard(
     counts: dict[str, Counter[str]] = {column: Counter(dict.fromkeys(labels, 0)) for column, labels in names.items()}
     joint: Counter[str] = Counter()
     rows = 0
-    images = any(type(feature).__name__ == "Image" for feature in features.values())
-    with pq.ParquetWriter(
-        unfinished, features.arrow_schema, compression="snappy" if images else "zstd", write_page_index=True
-    ) as writer:
+    with pq.ParquetWriter(unfinished, features.arrow_schema, write_page_index=True, **_settings(features)) as writer:
         for table in _tables(split.rows(split.units[part]), features, names):
             writer.write_table(table)
             rows += table.num_rows
@@ -244,16 +251,34 @@ def _shard(
                 counts[column].update(values)
             if split.groups:
                 joint.update(map(" / ".join, zip(*(labelled[column] for column in split.groups), strict=True)))
-    with unfinished.open("rb") as stream:
-        os.fsync(stream.fileno())
-    unfinished.replace(file)
-    shard = Shard(file.relative_to(out).as_posix(), file_hash(file), file.stat().st_size, rows)
     found = {column: dict(counter) for column, counter in counts.items()}
-    together = dict(sorted(joint.items()))
-    rejected = job.take_rejected()
-    entry_data = {"shard": asdict(shard), "counts": found, "joint": together, "rejected": rejected}
-    write_atomically(entry, json.dumps(entry_data, ensure_ascii=False))
-    return shard, found, together
+    together, rejected = dict(sorted(joint.items())), job.take_rejected()
+
+    def finish() -> _Counted:
+        with unfinished.open("rb") as stream:
+            os.fsync(stream.fileno())
+        shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
+        unfinished.replace(file)
+        entered = {"shard": asdict(shard), "counts": found, "joint": together, "rejected": rejected}
+        write_atomically(entry, json.dumps(entered, ensure_ascii=False))
+        return shard, found, together
+
+    return finish
+
+
+def _settings(features: Any) -> dict[str, Any]:
+    """How columns are stored: files of images as they are, for they are compressed and have no order or repetition."""
+    images = {f"{column}.bytes" for column, feature in features.items() if type(feature).__name__ == "Image"}
+    if not images:
+        return {"compression": "zstd"}
+    leaves = [
+        f"{field.name}.{child.name}" if child is not field else field.name
+        for field in features.arrow_schema
+        for child in (field.type if pa.types.is_struct(field.type) else (field,))
+    ]
+    others = [leaf for leaf in leaves if leaf not in images]
+    codecs = {leaf: "none" if leaf in images else "snappy" for leaf in leaves}
+    return {"compression": codecs, "use_dictionary": others, "write_statistics": others}
 
 
 def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, Sequence[str]]) -> Iterator[pa.Table]:
@@ -274,8 +299,15 @@ def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, S
             if labels is not None and any(isinstance(value, str) for value in values):
                 number = {label: place for place, label in enumerate(labels)}
                 values = [number[value] if isinstance(value, str) else value for value in values]
-            columns[field.name] = pa.array(values, field.type)
+            is_image = pa.types.is_struct(field.type)
+            columns[field.name] = _structs(values, field.type) if is_image else pa.array(values, field.type)
         yield pa.table(columns, schema=schema)
+
+
+def _structs(values: Sequence[Mapping[str, Any] | None], type_: pa.StructType) -> pa.StructArray:
+    """Images, from an array for each of their parts: twice as fast as from dicts."""
+    parts = [pa.array([None if v is None else v[part.name] for v in values], part.type) for part in type_]
+    return pa.StructArray.from_arrays(parts, fields=list(type_), mask=pa.array([v is None for v in values]))
 
 
 def _encoded(table: pa.Table, names: Mapping[str, Sequence[str]]) -> pa.Table:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -41,6 +44,8 @@ CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in
 ORIGINS = ("facet", "synthetic")
 ATTEMPTS = 10
 """Seeds that are tried for a synthetic image."""
+_CHUNK, _WORKERS = 25, 4
+"""Images that a thread takes at a time, and threads at most."""
 WINDOW = ("crop_x", "crop_y", "crop_width", "crop_height")
 
 
@@ -182,6 +187,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
     """
     wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
     made = make(job, wanted, partial(_verdicts, job), attempts=ATTEMPTS, config="occupation")
+    crops = _ahead([place for place in part if isinstance(place, Chosen)], folder)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
         if isinstance(place, Place):
@@ -189,8 +195,27 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
             expect(asked.key == common["id"], "iris_ideal_52", f"an image for {asked.key}", str(common["id"]))
             if image is not None:
                 yield {**common, **_synthetic(job, asked, image)}
-        elif folder is not None:
-            yield {**common, **cropped(Found.loads(place.data), folder, _name(place))}
+        else:
+            yield {**common, **next(crops)}
+
+
+def _ahead(part: Sequence[Chosen], folder: Path | None) -> Iterator[dict[str, Any]]:
+    """The columns of real images, in order; a few chunks are read, hashed and cropped beside the writing."""
+    if folder is None or not part:
+        return
+
+    def chunk(start: int) -> list[dict[str, Any]]:
+        return [cropped(Found.loads(c.data), folder, _name(c)) for c in part[start : start + _CHUNK]]
+
+    workers = min(os.cpu_count() or 1, _WORKERS)
+    with ThreadPoolExecutor(workers) as pool:
+        coming: deque[Future[list[dict[str, Any]]]] = deque()
+        for start in range(0, len(part), _CHUNK):
+            coming.append(pool.submit(chunk, start))
+            if len(coming) > workers:
+                yield from coming.popleft().result()
+        while coming:
+            yield from coming.popleft().result()
 
 
 def _item(place: Chosen | Place) -> str:
@@ -204,14 +229,15 @@ def _name(place: Chosen | Place) -> str:
 
 def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
-    file = folder / found.file
+    file = f"{folder}/{found.file}"
     try:
-        data = file.read_bytes()
+        with open(file, "rb") as stream:  # noqa: PTH123 -- Path takes as long as the reading
+            data = stream.read()
         crop = window(found.box, *join_images.upright_size(data))
         content = join_images.cropped_jpeg(data, crop)
     except (OSError, ValueError, SyntaxError) as error:
         mend = "obtain the image again, or remove it together with its annotations"
-        raise BuildError("SOURCE_IMAGE", str(file), str(error), "a readable image", mend) from error
+        raise BuildError("SOURCE_IMAGE", file, str(error), "a readable image", mend) from error
     return {
         "image": {"bytes": content, "path": name},
         "origin": "facet",
