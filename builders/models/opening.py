@@ -17,24 +17,20 @@ line needs quotes around them. Weights are looked for when a tool is opened, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
-from urllib.parse import parse_qsl
 
-from builders.errors import BuildError
 from builders.models.clip import CLIP, Clip, ClipMatcher
 from builders.models.clip_labels import ClipLabeller
 from builders.models.describing import EndpointDescriber, FileDescriber
 from builders.models.detection import YOLOS, UltralyticsDetector, YolosDetector
 from builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
 from builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
+from builders.models.schemes import Scheme, Types, read, wrong
 from builders.models.stored_boxes import StoredBoxes
 from builders.tools import Tools
-
-_Types = Mapping[str, type]
 
 
 @dataclass
@@ -54,24 +50,7 @@ class _Asked:
         return self.clips[model]
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """A way to name a tool.
-
-    Args:
-        form: for people.
-        default: the model without one, '' if one must be named.
-        settings: name -> type.
-        open: what was named, its settings and all that was asked for -> the tool.
-    """
-
-    form: str
-    default: str
-    settings: _Types
-    open: Callable[[str, Mapping[str, Any], _Asked], Any]
-
-
-def _settings(kind: type) -> _Types:
+def _settings(kind: type) -> Types:
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in fields(kind)}
 
@@ -79,7 +58,7 @@ def _settings(kind: type) -> _Types:
 def _generator(what: str, chosen: Mapping[str, Any], asked: _Asked) -> DiffusersGenerator:
     refiner = ""
     if asked.refiner:
-        _, refiner, _ = _read("refiner", asked.refiner)
+        _, refiner, _ = read("refiner", asked.refiner, SCHEMES["refiner"])
     return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), device=asked.device)
 
 
@@ -96,12 +75,12 @@ def _labeller(what: str, chosen: Mapping[str, Any], asked: _Asked) -> ClipLabell
 def _endpoint(what: str, chosen: Mapping[str, Any], asked: _Asked) -> EndpointDescriber:
     url, _, model = what.rpartition("#")
     if not url.startswith(("http://", "https://")) or not model:
-        raise _wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
+        raise wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
     return EndpointDescriber(url, model, answers=asked.answers, **chosen)
 
 
-_FOUND: _Types = {"threshold": float, "batch": int}
-_ENDPOINT: _Types = {"temperature": float, "timeout": float, "retries": int, "asks": int}
+_FOUND: Types = {"threshold": float, "batch": int}
+_ENDPOINT: Types = {"temperature": float, "timeout": float, "retries": int, "asks": int}
 
 SCHEMES: dict[str, dict[str, Scheme]] = {
     "detector": {
@@ -170,7 +149,7 @@ def open_tools(
     Errors: BuildError TOOL_MISSING if a scheme or setting is not known, or a package, file or model is not there.
     """
     if refiner and not generator:
-        raise _wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
+        raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
     asked = _Asked(device, refiner, answers)
     asked.detector = _open("detector", detector, asked)
     return Tools(
@@ -186,46 +165,5 @@ def open_tools(
 def _open(role: str, named: str, asked: _Asked) -> Any:
     if not named:
         return None
-    scheme, what, chosen = _read(role, named)
+    scheme, what, chosen = read(role, named, SCHEMES[role])
     return scheme.open(what, chosen, asked)
-
-
-def _read(role: str, named: str) -> tuple[Scheme, str, dict[str, Any]]:
-    """The scheme, what is named behind it, and the settings."""
-    schemes = SCHEMES[role]
-    prefix = named.partition(":")[0].partition("?")[0]
-    forms = " or ".join(scheme.form for scheme in schemes.values())
-    if prefix not in schemes:
-        close = get_close_matches(prefix, schemes, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise _wrong(role, named, f"no scheme {prefix!r}{hint}", forms)
-    scheme = schemes[prefix]
-    rest = named[len(prefix) :].removeprefix(":")
-    # The query of an endpoint's address is the endpoint's; settings follow the model.
-    before, mark, last = rest.rpartition("#")
-    last, _, query = last.partition("?")
-    what = f"{before}{mark}{last}" or scheme.default
-    if not what:
-        raise _wrong(role, named, "nothing behind the scheme", forms)
-    chosen: dict[str, Any] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in scheme.settings:
-            known = ", ".join(scheme.settings) or "none"
-            raise _wrong(role, named, f"no setting {name!r}", f"settings of {prefix}: {known}")
-        try:
-            chosen[name] = _value(scheme.settings[name], value)
-        except ValueError as error:
-            raise _wrong(role, named, f"{name}={value}", f"{name} as {scheme.settings[name].__name__}") from error
-    return scheme, what, chosen
-
-
-def _value(kind: type, text: str) -> Any:
-    if kind is bool:
-        if text not in ("true", "false"):
-            raise ValueError(text)
-        return text == "true"
-    return kind(text)
-
-
-def _wrong(role: str, named: str, found: str, expected: str) -> BuildError:
-    return BuildError("TOOL_MISSING", f"--{role} {named}", found, expected, "name the tool in one of these forms")

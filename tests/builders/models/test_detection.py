@@ -188,13 +188,13 @@ def test_stored_boxes_are_fast_and_small_for_300_000_images(tmp_path: Path) -> N
     stored = StoredBoxes(tmp_path / "boxes.parquet")
     del columns
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     for first in range(0, 30_000, 1000):
         part = [Picture(f"images/{n:07}.jpg", b"") for n in range(first, first + 1000)]
         found = stored.detect(part)
         assert [boxes[0].x for boxes in found] == [n + 1.0 for n in range(first, first + 1000)]
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 2**20
-    assert seconds < 20
+    assert seconds < 15

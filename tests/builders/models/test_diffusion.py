@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
+from builders.dataset import Job
 from builders.errors import BuildError
+from builders.making import Wanted, make
 from builders.models.diffusion import DiffusersGenerator, Settings
 from builders.models.editing import EditSettings, InstructPix2PixEditor
-from builders.tools import Prompt
+from builders.tools import Prompt, Tools
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
@@ -26,8 +29,8 @@ PROMPTS = [Prompt("a photo of a doctor", 1), Prompt("a nurse in a large hospital
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
-    for make in (tiny.sdxl, tiny.sdxl_refiner, tiny.sd3, tiny.instruct_pix2pix):
-        make(folder / make.__name__)
+    for model in (tiny.sdxl, tiny.sdxl_refiner, tiny.sd3, tiny.instruct_pix2pix):
+        model(folder / model.__name__)
     return folder
 
 
@@ -63,6 +66,24 @@ def test_a_larger_batch_changes_an_image_by_one_level_at_most(models: Path, kind
     alone = generator(models, kind).generate(PROMPTS)
     together = generator(models, kind, Settings(steps=5, size=32, batch=3)).generate(PROMPTS)
     assert max(map(levels, alone, together)) <= 1
+
+
+def test_made_images_do_not_depend_on_how_many_are_made_at_a_time(models: Path, tmp_path: Path) -> None:
+    wanted = [Wanted(f"person/{n}", f"a photo of person {n}") for n in range(6)]
+
+    def even(images: Sequence[Image], asked: Sequence[Wanted]) -> list[str]:
+        return ["odd" if int(np.asarray(image, np.int64).sum()) % 2 else "" for image in images]
+
+    made, logs = [], []
+    for batch in (1, 4):
+        job = Job(None, tmp_path / str(batch), tools=Tools(generator=generator(models, "sdxl")))
+        found = make(job, wanted, even, attempts=4, batch=batch)
+        made.append([image.tobytes() if image else None for _, image in found])
+        logs.append(job.take_rejected())
+    assert made[0] == made[1]
+    assert logs[0] == logs[1]
+    assert any(made[0])
+    assert logs[0]
 
 
 def test_the_prompt_counts(models: Path) -> None:
