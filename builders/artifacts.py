@@ -48,7 +48,8 @@ def choose(what: Sequence[str], built: Path, ares: Path, namespace: str, allow_s
 
     Args:
         what: names of datasets and metrics, `datasets`, `metrics`, `ares`, `space`, `all`. `all` and `datasets` mean
-            the datasets that are built, and `all` means ARES if it is trained.
+            the datasets that are built, and `all` means ARES if it is trained. `fact_or_fair` is a dataset and a
+            metric: both.
         built: folder of builds, one subfolder per dataset.
         ares: folder of the trained classifier.
         namespace: on the Hub.

@@ -139,7 +139,9 @@ def publish(
     namespace: Annotated[
         str, typer.Option(envvar="FAIRSPACE_NAMESPACE", help="User or organisation on the Hub.")
     ] = "fairspace",
-    tag: Annotated[str | None, typer.Option(help="Tag of the standard, for example inaugural; it never moves.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(help="Tag of the standard, for example inaugural; it never moves. Not for the Space.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; print what would change.")] = False,
     allow_sample: Annotated[bool, typer.Option("--allow-sample", help="Publish sample builds too.")] = False,
 ) -> None:
@@ -153,7 +155,7 @@ def publish(
     refused = []
     for artifact in artifacts:
         try:
-            typer.echo(_publish(artifact, tag, dry_run))
+            typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
         except BuildError as error:
             refused.append(error)
             typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)

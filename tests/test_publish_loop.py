@@ -53,7 +53,7 @@ class World:
             "found = {}\n"
             "for kind, repos in (('dataset', api.list_datasets(author='fairspace')),"
             " ('space', api.list_spaces(author='fairspace'))):\n"
-            "    for repo in repos: found[repo.id] = len(api.list_repo_commits(repo.id, repo_type=kind))\n"
+            "    for repo in repos: found[f'{kind}s/{repo.id}'] = len(api.list_repo_commits(repo.id, repo_type=kind))\n"
             "print(json.dumps(found))"
         )
         found: dict[str, int] = json.loads(self.hub.run(code, self.homes / "owner", OWNER))
@@ -185,7 +185,7 @@ def test_a_second_publish_changes_nothing_and_a_changed_card_makes_one_commit(wo
         assert "README.md" in world.publish("genres", "--dry-run")
         assert world.commits() == before
         world.publish("all")
-        assert world.commits() == before | {"fairspace/genres": before["fairspace/genres"] + 1}
+        assert world.commits() == before | {"datasets/fairspace/genres": before["datasets/fairspace/genres"] + 1}
     finally:
         manifest.write_text(text, encoding="utf-8")
     world.publish("genres")
@@ -231,7 +231,10 @@ def test_a_publish_that_was_killed_is_completed_by_the_next(built: Path, tmp_pat
         process.wait()
         hub.heal()
         world.publish(*what, "--tag", "inaugural")
-        assert world.commits().keys() == {"fairspace/genres", "fairspace/representation_disparity"}
+        assert world.commits().keys() == {
+            "datasets/fairspace/genres",
+            "spaces/fairspace/representation_disparity",
+        }
         complete = world.commits()
         world.publish(*what, "--tag", "inaugural")
         assert world.commits() == complete
@@ -250,7 +253,7 @@ def test_a_publish_survives_a_hub_that_fails(built: Path, tmp_path: Path) -> Non
         once = world.commits()
         world.publish("fact_or_fair", "--tag", "inaugural")
         assert world.commits() == once
-        assert once.keys() == {"fairspace/fact_or_fair"}
+        assert once.keys() == {"datasets/fairspace/fact_or_fair", "spaces/fairspace/fact_or_fair"}
         assert hub.faults_left() == []
 
 
