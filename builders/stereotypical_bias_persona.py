@@ -54,6 +54,7 @@ def splits(job: Job) -> Iterator[Split]:
         groups=("trait",),
         fields={
             "id": "of the image",
+            "image": "as it was generated, without a person",
             "trait": "what the image stands for",
             "origin": "how the image came to be",
             "image_prompt": "what it was generated from (Table A5)",

@@ -55,6 +55,7 @@ def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) ->
         fields={
             "id": "the id of a question about the picture is this, `/`, and the instance in small letters with `_` for "
             "spaces (`vision_gender/0000/taxi_driver`); `vision_questions` holds them all",
+            "image": "400 x 200 pixels: the left face, then the right one",
             "attribute": "what the two faces differ in",
             "age": "of both faces, in years, as UTKFace says",
             "left_gender": "perceived gender of the left face",
