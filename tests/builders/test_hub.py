@@ -400,6 +400,20 @@ def test_killed_at_any_step_and_run_again_is_complete_and_not_doubled(
     assert HfApi(hub.address, token=OWNER).dataset_info(repo.id).gated == "auto"
 
 
+def test_a_hub_that_dies_behind_a_commit_is_read_back(hub: Hub, repo: Repo) -> None:
+    hub.inject(Fault(*ROUTES["commit"], SLOW, after=True, seconds=60))
+    with ThreadPoolExecutor(1) as pool:
+        publishing = pool.submit(publish, hub, repo, tag="inaugural", sleep=time.sleep)
+        while not [entry for entry in hub.log() if entry.get("done")]:
+            assert not publishing.done()
+            time.sleep(0.02)
+        hub.restart()
+        outcome = publishing.result(timeout=60)
+    assert commits(hub, repo) == [outcome.commit]
+    assert there(hub, repo) == files_of(repo)
+    assert tags(hub, repo) == {"inaugural": outcome.commit}
+
+
 def test_a_server_that_restarts_keeps_what_it_had(hub: Hub, repo: Repo) -> None:
     first = publish(hub, repo, tag="inaugural")
     hub.restart()

@@ -31,6 +31,8 @@ OWNER = "hf_owner"
 """Token of a user who writes to the organisation `fairspace`."""
 STRANGER = "hf_stranger"
 """Token of a user who writes to nothing but their own."""
+_CLIENTS = ("HF_", "HUGGINGFACE", "TRANSFORMERS_")
+"""Beginnings of the variables that steer the clients."""
 COMMIT = r"^/api/[a-z]+/[^/]+/[^/]+/commit/"
 """Path of a commit, for `Fault`."""
 
@@ -62,7 +64,7 @@ class Hub(AbstractContextManager["Hub"]):
 
     def environment(self, home: Path, token: str = "", **more: str) -> dict[str, str]:
         """The environment of a process that talks to this Hub, with its own caches in `home`."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_CLIENTS)}
         return {
             **kept,
             "HF_ENDPOINT": self.address,
@@ -81,7 +83,7 @@ class Hub(AbstractContextManager["Hub"]):
         """Run Python code in a fresh process against this Hub; what it printed. AssertionError if it failed."""
         command = [sys.executable, "-c", code]
         environment = self.environment(home, token, **more)
-        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done.stdout
 

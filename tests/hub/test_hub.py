@@ -198,11 +198,13 @@ HfApi().upload_folder(**repo, folder_path={str(folder)!r})
         """
 import evaluate
 metric = evaluate.load("fairspace/accuracy_disparity")
-print(type(metric).__name__, sorted(metric.features if isinstance(metric.features, dict) else metric.features[0]))
+answers, truth = ["nurse", "pilot", "pilot", "pilot"], ["nurse", "nurse", "pilot", "pilot"]
+groups = ["female", "female", "male", "male"]
+print(metric.compute(predictions=answers, references=truth, groups=groups, minimum=2)["accuracy_disparity"])
 """,
         tmp_path / "reader",
     )
-    assert said.startswith("AccuracyDisparity")
+    assert float(said.splitlines()[-1]) == 0.5
 
 
 MODELLING = """
