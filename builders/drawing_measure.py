@@ -62,11 +62,11 @@ def _labels(pixels: Pixels, face: Face) -> Face:
 
 
 def _gender(look: Look, crown: Colour | None) -> str:
-    """Hair beside the neck, or not."""
+    """Hair on both sides of the neck, or not; a shape on the wall may look like hair on one."""
     beside = look.patches(1.38, 1.2, 0.09)
     if crown is None or not beside:
         return ""
-    return "female" if min(distance(colour, crown) for colour in beside) < 42 else "male"
+    return "female" if max(distance(colour, crown) for colour in beside) < 42 else "male"
 
 
 def _age(look: Look, crown: Colour | None) -> str:

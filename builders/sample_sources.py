@@ -41,7 +41,12 @@ _FAIRFACE_AGES = {
     "60-69": "older",
     "more than 70": "older",
 }
-_FAIRFACE_RACES = ("East Asian", "Southeast Asian", "Indian", "Black", "Latino_Hispanic", "White", "Middle Eastern")
+_FAIRFACE_RACES = (
+    *("East Asian", "Black", "Latino_Hispanic", "White"),
+    *("Southeast Asian", "Black", "Latino_Hispanic", "Middle Eastern"),
+    *("Indian", "Black", "Latino_Hispanic", "White"),
+)
+"""In turn; so FACT-OR-FAIR's four groups are of equal size."""
 _GENDER_COLUMNS = {"female": "fem", "male": "masc"}
 _AGE_COLUMNS = {"young": "young", "middle-aged": "middle", "older": "older"}
 _FACET_COLUMNS = (

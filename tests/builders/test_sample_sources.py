@@ -22,7 +22,8 @@ from builders.models.stored_boxes import StoredBoxes
 from builders.sample_sources import FACET_OCCUPATIONS, UTKFACE_AGES, write_sample_sources
 from builders.sources import SOURCES, facet, fairface, mst_e, utkface
 from builders.sources.labour_tables import bls, csv_text, eurostat
-from builders.sources.model_images import ImageReader, annotated_faces, models, stored_images
+from builders.sources.model_image_reader import ImageReader
+from builders.sources.model_images import annotated_faces, models, stored_images
 from builders.tools import Picture
 
 
