@@ -22,6 +22,9 @@ CODES: dict[str, str] = {
     "HUB_CONFLICT": "other writers kept changing the repository",
     "TAG_RELEASED": "a tag exists already and holds other content",
     "TAG_RESERVED": "a tag of this name would change what clients load",
+    "CONFIG_INVALID": "a training configuration has a key or value that is not known",
+    "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
+    "TRAINING_DATA": "images to train on are missing, or cannot be used",
 }
 
 
