@@ -61,7 +61,8 @@ def publish_repo(
         What was done. Nothing changed: no commit.
 
     Errors: BuildError with CARD_INVALID (before anything is changed), TAG_RELEASED, TAG_RESERVED (likewise),
-    BUILD_INCOMPLETE for a file that is not there, HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.
+    BUILD_INCOMPLETE for a file that is not there, BUILD_CHECK for one that a dataset may not hold, HUB_REFUSED,
+    HUB_CONFLICT, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
 
@@ -89,6 +90,10 @@ def publish_repo(
 
 
 def _contents(repo: Repo, files: Mapping[str, Path | bytes]) -> dict[str, Content]:
+    script = f"{repo.id.rpartition('/')[2]}.py"
+    if repo.kind == "dataset" and script in files:
+        what, expected = f"{script}, which `datasets` takes for a loading script and refuses", "another file name"
+        raise BuildError("BUILD_CHECK", repo.name, what, expected, "rename the file")
     for path, data in files.items():
         if isinstance(data, Path) and not data.is_file():
             what, mend = f"no file {data}", "build it again"

@@ -306,6 +306,7 @@ def test_what_the_client_does_not_take_is_refused(hub: Hub, repo: Repo, tmp_path
         ({".git/config": b""}, "HUB_REFUSED"),
         ({"README.md": b"---\ntags: [\xff]\n---\n"}, "CARD_INVALID"),
         ({"none": tmp_path / "none"}, "BUILD_INCOMPLETE"),
+        ({f"{repo.id.split('/')[1]}.py": b""}, "BUILD_CHECK"),
     ):
         with pytest.raises(BuildError) as caught:
             publish(hub, repo, wrong)
