@@ -65,4 +65,5 @@ DATASET = Dataset(
     sources=("models", "bls", "eurostat"),
     splits=_splits,
     check=_check,
+    gated=True,
 )

@@ -7,37 +7,26 @@ images are counted by the reason why they have none, and images that were not ha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from builders import iris_gen_52
 from builders.dataset import Job, Manifest, Row, Split, expect
-from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from builders.iris_gen_52_images import OF_MODEL, PERCEIVED, images_split, label_features, model_columns
+from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.labour_official import official_split
 from builders.labour_split import labour_split
-from builders.model_store import NEUTRAL, ModelStore
-from builders.model_units import Made, MadeUnits
+from builders.model_store import ModelStore
 from builders.published import published_split
 from builders.sources import SOURCES
-from builders.sources.model_images import STATUSES, ImageReader, Model
+from builders.sources.model_images import STATUSES
 
 if TYPE_CHECKING:
     from datasets import Features
 
 MISSING = "missing"
 _COUNTED = (*STATUSES, MISSING)
-_LABELS = {
-    "gender": "perceived gender presentation",
-    "age": "perceived age: young 0-39, middle-aged 40-64, older from 65",
-    "skin_tone": "perceived skin tone: light Monk 1-3, middle 4-7, dark 8-10",
-}
-_MODEL = {
-    "model": "name of the model",
-    "revision": "of the model",
-    "licence": "of the model's images, as its submission states it",
-    "labeller": "what labelled them, with its version",
-}
 
 
 def splits(job: Job) -> Sequence[Split]:
@@ -62,7 +51,7 @@ def splits(job: Job) -> Sequence[Split]:
     if store is None or not store.models:
         job.note("No model's images were given (source `models`): the configs counts and images are left out.")
     else:
-        found += [_counts(store), _images(store)]
+        found += [_counts(store), images_split(store)]
     official = official_split(job)
     return [*found, labour_split(), *([official] if official else []), published_split("iris")]
 
@@ -106,12 +95,12 @@ def _counts(store: ModelStore) -> Split:
         rows=lambda part: part,
         shard=100_000,
         fields={
-            **_MODEL,
+            **OF_MODEL,
             "occupation": "that the prompts name",
             "group": "gender, age and skin tone of the first face; null for images without all three labels",
             "status": "ok, or why there is no label; missing: not handed in",
             "images": f"of the {iris_gen_52.IMAGES} of the occupation",
-            **_LABELS,
+            **PERCEIVED,
         },
     )
 
@@ -129,17 +118,10 @@ def _count_features() -> Features:
             "occupation": ClassLabel(names=list(OCCUPATIONS)),
             "status": ClassLabel(names=list(_COUNTED)),
             "group": ClassLabel(names=list(GROUPS)),
-            **_label_features(),
+            **label_features(),
             "images": Value("int32"),
         }
     )
-
-
-def _label_features() -> dict[str, Any]:
-    from datasets import ClassLabel
-
-    known = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-    return {column: ClassLabel(names=list(labels)) for column, labels in known.items()}
 
 
 def _count_rows(store: ModelStore) -> Iterator[Row]:
@@ -157,94 +139,3 @@ def _count_rows(store: ModelStore) -> Iterator[Row]:
                 nothing = dict.fromkeys(("group", "gender", "age", "skin_tone"))
                 key = {"id": f"{model.key}/{occupation}/{status}", "status": status}
                 yield {**key, **common, **nothing, "images": images}
-
-
-def _images(store: ModelStore) -> Split:
-    wanted = ((model, item) for model in range(len(store.models)) for item in range(len(OCCUPATIONS)))
-    units: MadeUnits = store.select(NEUTRAL, wanted)
-    reader = ImageReader()
-    return Split(
-        config="images",
-        split="test",
-        about="An image that a model made of a neutral prompt, with the labels of its first face.",
-        features=_image_features,
-        units=units,
-        rows=lambda part: image_rows(part, store, reader),
-        shard=1000,
-        groups=("gender", "age", "skin_tone"),
-        fields={
-            **_MODEL,
-            "image": "null if it was not handed in",
-            "origin": "models: made by the model of the row",
-            "occupation": "that the prompt names",
-            "prompt": "what the model was asked",
-            "item": "id of the prompt",
-            "sample": "which image of the prompt, from 0",
-            "status": "ok, or why there is no label",
-            "faces": "annotated faces; the labels are those of the first",
-            **_LABELS,
-        },
-    )
-
-
-def _image_features() -> Features:
-    from datasets import ClassLabel, Features, Image, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            "origin": ClassLabel(names=["models", "synthetic"]),
-            "item": Value("string"),
-            "sample": Value("int32"),
-            "model": Value("string"),
-            "revision": Value("string"),
-            "licence": Value("string"),
-            "labeller": Value("string"),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "prompt": Value("string"),
-            "status": ClassLabel(names=list(STATUSES)),
-            **_label_features(),
-            "faces": Value("int32"),
-        }
-    )
-
-
-def image_rows(made: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
-    """The rows of the config `images`."""
-    for one in made:
-        model, occupation = store.models[one.model], OCCUPATIONS[one.item]
-        item = store.ids[NEUTRAL][one.item].as_py()
-        yield {
-            "id": f"{model.key}/{item}/{one.sample:03d}",
-            "image": stored_image(one, f"{model.key}-{occupation}-{one.sample:03d}", reader),
-            "origin": "models",
-            "item": item,
-            "sample": one.sample,
-            **model_columns(model),
-            "occupation": occupation,
-            "prompt": iris_gen_52.prompt(occupation),
-            "status": one.status,
-            "gender": one.gender or None,
-            "age": one.age or None,
-            "skin_tone": one.skin_tone or None,
-            "faces": one.faces,
-        }
-
-
-def model_columns(model: Model) -> dict[str, str]:
-    """The columns that say whose images they are."""
-    return {
-        "model": model.name,
-        "revision": model.revision,
-        "licence": model.licence,
-        "labeller": model.labeller,
-    }
-
-
-def stored_image(made: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
-    """The image as a cell of an Image column; None if it was not handed in, or cannot be read as its status says."""
-    if made.image is None or made.status in ("unreadable", "refused"):
-        return None
-    data, suffix = reader.read(made.image)
-    return {"bytes": data, "path": f"{name}.{suffix}"}

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from builders.dataset import BuiltSplit, Job, Manifest, Split, expect
+from builders.errors import BuildError
 from builders.iris_groups import COMBINATIONS, GROUPS, OCCUPATIONS
 from builders.iris_steer_60 import LABELS, OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE, pairs
-from builders.iris_steer_60_generation import generation_splits, prompts_split
+from builders.iris_steer_60_generation import generation_splits
+from builders.iris_steer_60_prompts import prompts_split
 from builders.iris_steer_60_understanding import COLUMNS, CONFIG, inconsistent, sample_pairs, understanding_split
 from builders.model_store import ModelStore
 from builders.sources import SOURCES
@@ -59,8 +61,12 @@ def _check_pairs(manifest: Manifest, built: BuiltSplit) -> None:
     expect(sides["a"] == sides["b"], manifest.dataset, f"images {sides}", "two for each pair")
     for combination, asked in zip(COMBINATIONS, per_combination.tolist(), strict=True):
         there = built.counts["combination"][combination] // 2
-        what, expected = f"{there} pairs of {combination}", f"{asked}, at least {MADE_SHARE:.0%} of them"
-        expect(MADE_SHARE * asked <= there <= asked, manifest.dataset, what, expected)
+        if not MADE_SHARE * asked <= there <= asked:
+            what, expected = f"{there} pairs of {combination}", f"{asked}, at least {MADE_SHARE:.0%} of them"
+            mend = (
+                "read review/rejected.jsonl, then build into a new folder with a better generator, editor or labeller"
+            )
+            raise BuildError("BUILD_CHECK", manifest.dataset, what, expected, mend)
     share = built.counts["intentional_inconsistency"]["yes"] / built.rows
     asked_share = float(inconsistent()[planned].mean())
     what = f"{share:.1%} of the pairs intentionally inconsistent"

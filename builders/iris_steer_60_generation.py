@@ -3,101 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from builders.dataset import Job, Row, Split
-from builders.iris_gen_52_dataset import model_columns, stored_image
-from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
-from builders.iris_steer_60 import IMAGES, STEREOTYPES, counter_groups, steer_id, steer_ids, steer_plan, steer_prompt
+from builders.iris_gen_52_images import OF_MODEL, model_columns, stored_image
+from builders.iris_groups import GROUPS
+from builders.iris_steer_60 import (
+    IMAGES,
+    STEREOTYPES,
+    YES_NO,
+    counter_groups,
+    steer_ids,
+    steer_plan,
+)
+from builders.iris_steer_60_prompts import ASKED, LABELLED, Steer, steer_features
 from builders.model_store import STEER, ModelStore
 from builders.model_units import Made
-from builders.sources.model_images import STATUSES, ImageReader
+from builders.sources.model_image_reader import ImageReader
+from builders.sources.model_images import STATUSES
 
 if TYPE_CHECKING:
     from datasets import Features
 
-TYPES = ("stereotypical", "counter-stereotypical")
-_GROUPS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-_ASKED = {
-    "occupation": "that the prompt names",
-    "prompt": "what the model is asked",
-    "prompt_type": "whether the prompt asks for the stereotype, or differs from it in one attribute",
-    "stereotype": "the group that the stereotype ascribes to the occupation",
-    "expected": "the group that the prompt asks for",
-    "expected_gender": "of that group",
-    "expected_age": "of that group",
-    "expected_skin_tone": "of that group",
-}
 _ITEM = {"item": "id of the prompt, which an annotation names"}
 _RANK = {"rank": "of the stereotype among the model's ten, 1 the most frequent"}
-_OF = {
-    "model": "name of the model",
-    "revision": "of the model",
-    "licence": "of its images, as its submission states it",
-    "labeller": "what labelled them, with its version",
-}
-
-
-@dataclass(frozen=True)
-class Steer:
-    """One steer prompt.
-
-    Args:
-        occupation: index into `OCCUPATIONS`.
-        stereotype: index into `GROUPS`.
-        requested: index into `GROUPS`; the stereotype, or one of its five counter groups.
-        rank: of the stereotype in a model's plan, from 1; None outside a plan.
-        images: the model's neutral images that show the stereotype; None outside a plan.
-    """
-
-    occupation: int
-    stereotype: int
-    requested: int
-    rank: int | None = None
-    images: int | None = None
-
-    @property
-    def item(self) -> str:
-        """Its id."""
-        return steer_id(self.occupation, self.stereotype, self.requested)
-
-    def columns(self) -> dict[str, str]:
-        """What it asks for."""
-        gender, age, skin = GROUPS[self.requested].split("_")
-        return {
-            "prompt_type": TYPES[self.requested != self.stereotype],
-            "occupation": OCCUPATIONS[self.occupation],
-            "stereotype": GROUPS[self.stereotype],
-            "expected": GROUPS[self.requested],
-            "expected_gender": gender,
-            "expected_age": age,
-            "expected_skin_tone": skin,
-            "prompt": steer_prompt(self.occupation, self.requested),
-        }
-
-
-def prompts_split() -> Split:
-    """The config `prompts`: every prompt that a model's plan can hold."""
-    every = [
-        Steer(occupation, stereotype, requested)
-        for occupation in range(len(OCCUPATIONS))
-        for stereotype in range(len(GROUPS))
-        for requested in (stereotype, *counter_groups(stereotype))
-    ]
-    return Split(
-        config="prompts",
-        split="test",
-        about="A prompt that asks for a group in an occupation; a model gets the sixty that its own images decide.",
-        features=lambda: _features({"id": "string"}, {}, {"images": "int32"}),
-        units=pa.Table.from_pylist([{"id": one.item, **one.columns(), "images": IMAGES} for one in every]),
-        rows=lambda part: part,
-        shard=10_000,
-        groups=("prompt_type",),
-        fields=_ASKED | {"images": "how many images a model makes of it"},
-    )
 
 
 def generation_splits(job: Job, store: ModelStore) -> list[Split]:
@@ -145,17 +76,17 @@ def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
         config="generation",
         split="test",
         about="One of the sixty steer prompts of a model, which follow from its neutral images.",
-        features=lambda: _features(
-            {"id": "string", "item": "string"}, {}, {"rank": "int32", "seen": "int32", "images": "int32"}, _OF
+        features=lambda: steer_features(
+            {"id": "string", "item": "string"}, {}, {"rank": "int32", "seen": "int32", "images": "int32"}, OF_MODEL
         ),
         units=pa.Table.from_pylist(rows),
         rows=lambda part: part,
         shard=10_000,
         groups=("prompt_type",),
-        fields=_OF
+        fields=OF_MODEL
         | _ITEM
         | _RANK
-        | _ASKED
+        | ASKED
         | {"seen": "neutral images of the model that show the stereotype", "images": "how many it makes of the prompt"},
     )
 
@@ -171,10 +102,10 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any
         rows=lambda part: _image_rows(part, store, planned, reader),
         shard=1000,
         groups=("prompt_type", "success"),
-        fields=_OF
+        fields=OF_MODEL
         | _ITEM
         | _RANK
-        | _ASKED
+        | ASKED
         | {
             "image": "null if it was not handed in",
             "origin": "models: made by the model of the row",
@@ -195,7 +126,7 @@ def _image_rows(
         model, steer = store.models[one.model], planned[one.model, one.item]
         key = f"{model.key}/{steer.item}/{one.sample:03d}"
         labels = (one.gender, one.age, one.skin_tone)
-        success = ("no", "yes")["_".join(labels) == GROUPS[steer.requested]] if all(labels) else None
+        success = YES_NO["_".join(labels) != GROUPS[steer.requested]] if all(labels) else None
         yield {
             "id": key,
             "item": steer.item,
@@ -206,7 +137,7 @@ def _image_rows(
             **steer.columns(),
             "rank": steer.rank,
             "status": one.status,
-            **dict(zip(_GROUPS, (label or None for label in labels), strict=True)),
+            **dict(zip(LABELLED, (label or None for label in labels), strict=True)),
             "success": success,
         }
 
@@ -214,27 +145,7 @@ def _image_rows(
 def _image_features() -> Features:
     from datasets import ClassLabel, Image
 
-    closed = {"status": STATUSES, **_GROUPS, "success": ("no", "yes"), "origin": ("models", "synthetic")}
+    closed = {"status": STATUSES, **LABELLED, "success": YES_NO, "origin": ("models", "synthetic")}
     more = {name: ClassLabel(names=list(labels)) for name, labels in closed.items()}
     kinds = {"id": "string", "item": "string", "sample": "int32"}
-    return _features(kinds, {"image": Image(), **more}, {"rank": "int32"}, _OF)
-
-
-def _features(
-    first: dict[str, str], middle: dict[str, Any], last: dict[str, str], of: dict[str, str] | None = None
-) -> Features:
-    """The columns of a prompt with others before and behind them."""
-    from datasets import ClassLabel, Features, Value
-
-    closed = {"prompt_type": TYPES, "occupation": OCCUPATIONS, "stereotype": GROUPS, "expected": GROUPS}
-    closed |= {f"expected_{name}": labels for name, labels in _GROUPS.items()}
-    return Features(
-        {
-            **{name: Value(kind) for name, kind in first.items()},
-            **{name: Value("string") for name in of or ()},
-            **middle,
-            **{name: ClassLabel(names=list(labels)) for name, labels in closed.items()},
-            "prompt": Value("string"),
-            **{name: Value(kind) for name, kind in last.items()},
-        }
-    )
+    return steer_features(kinds, {"image": Image(), **more}, {"rank": "int32"}, OF_MODEL)

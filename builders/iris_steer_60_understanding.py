@@ -25,8 +25,8 @@ from builders.iris_groups import (
     group_attributes,
 )
 from builders.iris_steer_60 import COLOURS, LABELS, PAIRS, YES_NO, pairs
-from builders.iris_steer_60_generation import TYPES
 from builders.iris_steer_60_pairs import least_similarity, make_pairs
+from builders.iris_steer_60_prompts import TYPES
 from builders.iris_steer_60_wording import base_prompt, instruction
 from builders.labour import REGIONS, shares
 

@@ -9,12 +9,10 @@ All three are read in pieces, and every complaint names the file and the row, co
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,9 +28,6 @@ IMAGELESS = ("unreadable", "refused")
 LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 _TEXTS = ("model", "revision", "organisation", "licence", "dataset_revision", "benchmark")
 _KEY = ("task", "id", "sample")
-_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
-_BATCH = 64
-"""Images in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -159,29 +154,6 @@ def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Itera
             yield StoredImage(file, place, row["task"], row["id"], row["sample"], row["sha256"])
 
 
-class ImageReader:
-    """Reads stored images one after another; going forward in a file costs nothing, going back opens it again."""
-
-    def __init__(self) -> None:
-        self._file: Path | None = None
-        self._rows: Iterator[tuple[int, dict[str, Any]]] = iter(())
-        self._next = 0
-
-    def read(self, stored: StoredImage) -> tuple[bytes, str]:
-        """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or not those of the hash."""
-        if stored.file != self._file or stored.row < self._next:
-            self._file, self._rows = stored.file, rows(stored.file, ("image",), _BATCH)
-        row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
-        self._next = stored.row + 1
-        data = (row["image"] or {}).get("bytes")
-        if not data:
-            raise bad_image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
-        found = hashlib.sha256(data).hexdigest()
-        if found != stored.sha256:
-            raise bad_image(stored.where, f"bytes with sha256 {found}", f"sha256 {stored.sha256}, as the row says")
-        return data, _suffix(stored.where, data)
-
-
 def missing_image(where: str, item: str, sample: int) -> BuildError:
     """An annotation whose image should be among the model's images and is not."""
     return bad_image(where, f"no image of {item}, sample {sample}", "an image for each annotation of the task")
@@ -216,16 +188,3 @@ def _check_key(where: str, row: Mapping[str, Any], items: Mapping[str, Mapping[s
         )
     if type(row["sample"]) is not int or not 0 <= row["sample"] < samples:
         raise bad_value(where, f"sample {row['sample']!r}", f"a number from 0 to {samples - 1}")
-
-
-def _suffix(where: str, data: bytes) -> str:
-    from PIL import Image
-
-    try:
-        with Image.open(BytesIO(data)) as image:
-            found = image.format or ""
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise bad_image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
-    if found not in _SUFFIXES:
-        raise bad_image(where, f"an image in the format {found}", "a JPEG, PNG or WebP image")
-    return _SUFFIXES[found]

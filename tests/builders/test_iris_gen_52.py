@@ -98,7 +98,7 @@ def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, Ma
 def test_a_build_is_the_same_again_and_after_a_kill(
     built: tuple[Path, Manifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import builders.iris_gen_52_dataset as module
+    import builders.iris_gen_52_images as module
 
     class Killed(BaseException):
         """Like a kill."""

@@ -14,7 +14,8 @@ import pytest
 from builders.dataset import Job
 from builders.errors import BuildError
 from builders.model_store import NEUTRAL, STEER, ModelStore
-from builders.sources.model_images import ImageReader, StoredImage, models, stored_images
+from builders.sources.model_image_reader import ImageReader
+from builders.sources.model_images import StoredImage, models, stored_images
 from tests.builders.model_fixtures import IMAGES, annotation, image, neutral, steer, write, write_model
 
 
