@@ -106,7 +106,7 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     if not images:
         return []
     labels = {name: feature.names for name, feature in features.items() if type(feature).__name__ == "ClassLabel"}
-    chosen = sorted(_spread(_rows(files, images, list(labels))), key=lambda row: (row.labels, row.id))
+    chosen = sorted(_spread(_rows(files, images, list(labels))), key=lambda row: row.id)
     wanted: dict[tuple[int, int], list[_Row]] = {}
     for row in chosen:
         wanted.setdefault((row.shard, row.row_group), []).append(row)
@@ -141,8 +141,9 @@ def _spread(rows: Iterator[_Row]) -> list[_Row]:
     for row in rows:
         members = groups.setdefault(row.labels, [])
         members.append(row)
-        if len(members) >= 4 * CELLS:
-            members[:] = heapq.nsmallest(CELLS, members)
+        needed = 1 if len(groups) >= CELLS else CELLS
+        if len(members) >= 4 * needed:
+            members[:] = heapq.nsmallest(needed, members)
     for members in groups.values():
         members[:] = heapq.nsmallest(CELLS, members)
     chosen: list[_Row] = []
@@ -158,8 +159,13 @@ def _spread(rows: Iterator[_Row]) -> list[_Row]:
 
 
 def _said(row: _Row, labels: Mapping[str, Sequence[str]]) -> list[str]:
-    pairs = zip(row.labels, labels.items(), strict=True)
-    return [names[code] if code >= 0 else f"no {column.replace('_', ' ')}" for code, (column, names) in pairs]
+    """The labels in words: those of yes and no with the column's name, a missing one as a question."""
+    said = []
+    for code, (column, names) in zip(row.labels, labels.items(), strict=True):
+        what = column.removeprefix("has_").replace("_", " ")
+        label = names[code] if code >= 0 else f"{what}?"
+        said.append({"yes": what, "no": f"no {what}"}.get(label, label))
+    return said
 
 
 def _rejected_cells(folder: Path) -> Iterator[Cell]:
