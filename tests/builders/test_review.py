@@ -122,7 +122,7 @@ def test_a_sheet_shows_every_group_evenly(built: tuple[Path, Manifest], monkeypa
     assert len({cell.lines[0] for cell in shown}) == CELLS
     ages = [cell.lines[1].split(", ")[1] for cell in shown]
     assert min(ages.count("middle-aged"), ages.count("older")) >= 5
-    assert ages.count("no age") >= 7
+    assert ages.count("age?") >= 7
     occupations = [cell.lines[1].split(", ")[0] for cell in shown]
     assert {name: occupations.count(name) >= 4 for name in OCCUPATIONS[:7]} == dict.fromkeys(OCCUPATIONS[:7], True)
     assert any(cell.images[1] is None for cell in shown)
@@ -145,3 +145,10 @@ def test_captions_keep_within_their_cell() -> None:
     assert pixels[:, between].min() == 255
     assert pixels[-8:].min() == 255
     assert sheet.size == (2 * 208 + 8, 60 + 80 + 8 + 8 + 32 + 8)
+
+
+def test_captions_say_what_yes_and_no_are_about() -> None:
+    row = review._Row("", "a", (1, 0, -1, 2), 0, 0, 0)
+    answers = ["no", "yes"]
+    labels = {"has_insignia": answers, "consistent": answers, "second_occupation": ["x"], "age": AGES}
+    assert review._said(row, labels) == ["insignia", "no consistent", "second occupation?", "older"]
