@@ -28,7 +28,7 @@ CELLS = 48
 _HEIGHT, _WIDEST, _NARROWEST = 176, 352, 200
 """Of a thumbnail, in pixels; a cell is at least as wide as the narrowest, for its caption."""
 _SHEET_WIDTH = 1800
-_FONT, _LINE, _LINES, _GAP = 13, 16, 5, 8
+_FONT, _LINE, _LINES, _GAP = 13, 16, 9, 8
 
 
 @dataclass(frozen=True, order=True)
@@ -81,18 +81,19 @@ def draw_sheet(title: str, cells: Sequence[Cell]) -> Image:
     pictures = [_beside(cell.images) for cell in cells]
     width = max(_NARROWEST, *(picture.width for picture in pictures))
     columns = max(1, min(len(cells), _SHEET_WIDTH // (width + _GAP)))
-    height = max(picture.height for picture in pictures) + _LINES * _LINE + _GAP
+    captions = [_wrapped(cell.lines, width, font) for cell in cells]
+    top_of_caption = max(picture.height for picture in pictures) + _GAP // 2
+    height = top_of_caption + max(map(len, captions)) * _LINE + _GAP // 2
     rows = -(-len(cells) // columns)
     sheet = Images.new("RGB", (columns * (width + _GAP) + _GAP, rows * (height + _GAP) + 2 * _LINE + _GAP), "white")
     draw = ImageDraw.Draw(sheet)
     draw.text((_GAP, _GAP), title, "black", font)
-    for number, (cell, picture) in enumerate(zip(cells, pictures, strict=True)):
+    for number, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         left = _GAP + number % columns * (width + _GAP)
         top = 2 * _LINE + number // columns * (height + _GAP)
         sheet.paste(picture, (left, top))
-        below = top + height - _LINES * _LINE - _GAP // 2
-        for place, line in enumerate(_wrapped(cell.lines, width, font)):
-            draw.text((left, below + place * _LINE), line, "black", font)
+        for place, line in enumerate(caption):
+            draw.text((left, top + top_of_caption + place * _LINE), line, "black", font)
     return sheet
 
 

@@ -144,7 +144,7 @@ def test_captions_keep_within_their_cell() -> None:
     between = slice(8 + 200, 8 + 200 + 8)
     assert pixels[:, between].min() == 255
     assert pixels[-8:].min() == 255
-    assert sheet.size == (2 * 208 + 8, 60 + 80 + 8 + 8 + 32 + 8)
+    assert sheet.size == (2 * 208 + 8, 60 + 9 * 16 + 8 + 8 + 32 + 8)
 
 
 def test_captions_say_what_yes_and_no_are_about() -> None:
