@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from tests.hub import files, repositories
+from tests.hub import files, lfs, references, repositories
 from tests.hub.errors import RefusalError, refuse
 from tests.hub.faults import Faulty
 from tests.hub.storage import Store
@@ -21,7 +21,8 @@ from tests.hub.storage import Store
 
 def application(root: Path, page: int) -> Faulty:
     """The Hub over a folder; `page` entries of a tree are listed at a time."""
-    inner = Starlette(routes=[*repositories.ROUTES, *files.ROUTES], exception_handlers={RefusalError: refuse})
+    routes = [*repositories.ROUTES, *references.ROUTES, *lfs.ROUTES, *files.ROUTES]
+    inner = Starlette(routes=routes, exception_handlers={RefusalError: refuse})
     inner.state.store, inner.state.page = Store(root), page
     return Faulty(inner)
 

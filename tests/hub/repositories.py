@@ -1,4 +1,4 @@
-"""Repositories as a whole: who am I, create, delete, settings, list, describe, branches, tags, access."""
+"""Repositories as a whole: who am I, create, delete, settings, list, describe, access."""
 
 from __future__ import annotations
 
@@ -140,59 +140,6 @@ def describe(store: Store, repository: Repository, commit: Commit, blobs: bool =
     return described | ({"sdk": repository.sdk} if repository.kind == "space" else {})
 
 
-async def refs(request: Request) -> Response:
-    """GET /api/T/id/refs."""
-    repository = readable(request)
-
-    def listed(names: dict[str, str], folder: str) -> list[dict[str, str]]:
-        return [{"name": n, "ref": f"refs/{folder}/{n}", "targetCommit": c} for n, c in sorted(names.items())]
-
-    answer = {"branches": listed(repository.branches, "heads"), "tags": listed(repository.tags, "tags")}
-    return JSONResponse({**answer, "converts": [], "pullRequests": []})
-
-
-async def create_tag(request: Request) -> Response:
-    """POST /api/T/id/tag/R, where R is what is to be tagged."""
-    repository, store, asked = writable(request), store_of(request), await request.json()
-    return _name(store, repository, repository.tags, asked["tag"], part(request, "revision"))
-
-
-async def create_branch(request: Request) -> Response:
-    """POST /api/T/id/branch/X."""
-    repository, store, asked = writable(request), store_of(request), await request.json()
-    start = asked.get("startingPoint", "main")
-    return _name(store, repository, repository.branches, part(request, "revision"), start)
-
-
-def _name(store: Store, repository: Repository, names: dict[str, str], name: str, revision: str) -> Response:
-    if name in repository.branches or name in repository.tags:
-        raise RefusalError(409, f"Reference {name} already exists")
-    names[name] = store.commit_of(repository, revision).id
-    store.save(repository)
-    return Response()
-
-
-async def delete_tag(request: Request) -> Response:
-    """DELETE /api/T/id/tag/X."""
-    repository = writable(request)
-    return _forget(request, repository, repository.tags)
-
-
-async def delete_branch(request: Request) -> Response:
-    """DELETE /api/T/id/branch/X."""
-    repository = writable(request)
-    if part(request, "revision") == "main":
-        raise RefusalError(403, "The main branch cannot be deleted")
-    return _forget(request, repository, repository.branches)
-
-
-def _forget(request: Request, repository: Repository, names: dict[str, str]) -> Response:
-    if names.pop(part(request, "revision"), None) is None:
-        raise not_found("Reference", "RevisionNotFound")
-    store_of(request).save(repository)
-    return Response()
-
-
 async def grant(request: Request) -> Response:
     """POST /api/T/id/user-access-request/grant: the owner lets a user in."""
     repository = writable(request)
@@ -221,11 +168,6 @@ ROUTES = [
     Route(_REPOSITORY, info),
     Route(f"{_REPOSITORY}/revision/{{revision}}", info),
     Route(f"{_REPOSITORY}/settings", settings, methods=["PUT"]),
-    Route(f"{_REPOSITORY}/refs", refs),
-    Route(f"{_REPOSITORY}/tag/{{revision}}", create_tag, methods=["POST"]),
-    Route(f"{_REPOSITORY}/tag/{{revision}}", delete_tag, methods=["DELETE"]),
-    Route(f"{_REPOSITORY}/branch/{{revision}}", create_branch, methods=["POST"]),
-    Route(f"{_REPOSITORY}/branch/{{revision}}", delete_branch, methods=["DELETE"]),
     Route(f"{_REPOSITORY}/user-access-request/grant", grant, methods=["POST"]),
     Route("/{kind}/{owner}/{name}/ask-access", accept_terms, methods=["POST"]),
 ]
