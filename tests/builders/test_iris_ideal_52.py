@@ -20,6 +20,7 @@ from PIL import Image
 from builders import iris_ideal_52, iris_ideal_52_dataset, iris_ideal_52_images, iris_ideal_52_persons
 from builders.build import build
 from builders.dataset import Manifest
+from builders.drawing_tools import sample_tools
 from builders.errors import BuildError
 from builders.iris_groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from builders.iris_ideal_52_dataset import check
@@ -29,6 +30,7 @@ from builders.join_images import cropped_jpeg, join
 from builders.models.stored_boxes import StoredBoxes
 from builders.plan_store import Candidate, PlanStore
 from builders.public_copy import public_copy
+from builders.sample_sources import write_sample_sources
 from builders.tools import Box, Labels, Picture, Prompt, Tools
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
 from tests.builders.test_build import Killed, files
@@ -455,3 +457,19 @@ def test_a_public_copy_is_joined_again_from_the_users_own_facet(
     assert all(row["image"] is None for row in real_rows)
     joined = list(join(published.to_pylist(), source))
     assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]
+
+
+def test_the_sample_is_built_from_drawn_sources_with_drawn_tools(tmp_path: Path) -> None:
+    write_sample_sources(tmp_path / "sources")
+    drawn = replace(sample_tools(), detector=StoredBoxes(tmp_path / "sources/facet/boxes.parquet"))
+    out = tmp_path / "out"
+    manifest = build(iris_ideal_52.DATASET, out, source=tmp_path / "sources", tools=drawn, sample=True)
+    images = manifest.find("occupation", "test")
+    assert images is not None
+    assert images.rows == 108 - manifest.rejected.get("gave up", 0)
+    assert images.counts["origin"]["facet"] == sum(row["real"] for row in table(out, "gap").to_pylist()) > 0
+    assert {"label missing", "person not detected", "several faces"} < set(manifest.rejected)
+    pictures = [Image.open(BytesIO(image["bytes"])) for image in table(out, "occupation")["image"].to_pylist()]
+    assert {(picture.format, picture.size) for picture in pictures} == {("JPEG", (384, 384))}
+    assert (out / "review/occupation-test.png").is_file()
+    assert (out / "review/rejected-occupation.png").is_file()
