@@ -190,7 +190,11 @@ class FolderFaces:
             self,  # type: ignore[arg-type]
             batch_sampler=[rows.tolist() for rows in order],
             num_workers=workers,
+            collate_fn=self._stacked,
         )
+
+    def _stacked(self, images: Sequence[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
 
 
 def decoded(row: Mapping[str, Any], size: int) -> torch.Tensor:
