@@ -119,7 +119,8 @@ def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Ite
     """
     files = model.files("annotations")
     if not files:
-        raise bad_layout(str(model.folder), "no annotations*.parquet", "the annotations of the model's images")
+        expected = "the annotations of the model's images as Parquet; JSONL is not read here"
+        raise bad_layout(str(model.folder), "no annotations*.parquet", expected)
     for file in files:
         for place, row in rows(file, (*_KEY, "face", "status", *LABELS), 10_000):
             where = f"{file}: row {place + 1}"
