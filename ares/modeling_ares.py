@@ -135,6 +135,24 @@ class AresModel(PreTrainedModel):
             with torch.no_grad():
                 numbers.copy_(torch.arange(numbers.shape[-1]).expand(numbers.shape))
 
+    def open_arbiter(self, settings: Mapping[str, Any] | None = None) -> Arbiter | None:
+        """Open the vision-language model that escalated images of tasks with the arbiter `vlm` are asked of.
+
+        Loading a model does not open it, because that can take gigabytes, or send images to an endpoint.
+
+        Args:
+            settings: instead of `config.vlm`; see `open_vlm`.
+
+        Returns:
+            The arbiter, which is `arbiter` from now on; None if no model is named.
+
+        Errors: ArbiterError if it cannot be opened.
+        """
+        from .vlm_ares import open_vlm
+
+        self.arbiter = open_vlm(self.config.vlm if settings is None else settings)
+        return self.arbiter
+
     def embedding_width(self, task: str) -> int:
         """Width of the experts' concatenated embeddings."""
         return sum(int(self.expert(task, kind).width) for kind in self.config.kinds)

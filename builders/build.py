@@ -34,6 +34,7 @@ import pyarrow.parquet as pq
 
 from builders.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
 from builders.errors import BuildError
+from builders.making_store import forget_made
 from builders.review import write_sheets
 from builders.tools import Tools
 
@@ -80,7 +81,7 @@ def build(
         "revision": dataset.revision,
         "seed": seed,
         "sample": sample,
-        "tools": tools.names(),
+        "tools": {role: name for role, name in tools.names().items() if role in dataset.tools},
         "options": dict(options or {}),
     }
     work = out / ".build"
@@ -104,7 +105,7 @@ def build(
     built = tuple(_build_split(split, job, out) for split in splits)
     manifest = Manifest(
         **asked,
-        versions=_versions(bool(tools.names())),
+        versions=_versions(bool(asked["tools"])),
         sources=hashes,
         splits=built,
         rejected=_merge_rejected(out, splits),
@@ -202,10 +203,14 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
         for number in range(files):
             start = number * split.shard
             stem = f"{split.split}-{number:05}-of-{files:05}"
+            entered = (job.work / split.config / f"{stem}.json").is_file()
             finish = _shard(split, job, out, stem, slice(start, min(start + split.shard, total)))
             under_way.append(beside.submit(finish))
             if number:
                 under_way[number - 1].result()
+            if not entered and (job.work / "made").is_dir():
+                under_way[number].result()
+                forget_made(job.work)
             job.progress(f"Building {split.name}", min(start + split.shard, total), total)
     shards: list[Shard] = []
     counts: dict[str, Counter[str]] = {}

@@ -142,6 +142,7 @@ class Dataset:
             with a `Job.note`; nothing to build at all is a BuildError.
         check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise of the dataset is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
+        tools: the roles of `builders.tools.Tools` that it uses.
     """
 
     name: str
@@ -153,6 +154,7 @@ class Dataset:
     splits: Callable[[Job], Sequence[Split]]
     check: Callable[[Manifest], None] = lambda manifest: None
     gated: bool = False
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -261,4 +261,5 @@ DATASET = Dataset(
     sources=(),
     splits=_splits,
     check=_check,
+    tools=("describer", "generator", "matcher"),
 )

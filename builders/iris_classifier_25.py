@@ -81,9 +81,10 @@ DATASET = Dataset(
     title="IRIS-Classifier-25",
     benchmark="iris",
     revision="v1",
-    licence="cc-by-nc-4.0",
+    licence="CC-BY-NC-4.0",
     sources=("fairface", "utkface", "mst_e"),
     splits=_splits,
     check=_check,
     gated=True,
+    tools=("generator", "labeller"),
 )

@@ -100,4 +100,5 @@ DATASET = Dataset(
     splits=_splits,
     check=_check,
     gated=True,
+    tools=("detector", "generator", "labeller"),
 )

@@ -219,4 +219,5 @@ DATASET = Dataset(
     splits=_splits,
     check=_check,
     gated=True,
+    tools=("generator", "editor", "labeller", "matcher"),
 )

@@ -9,6 +9,7 @@ A name is the sha256 of what decides the image. Every file is there whole or not
 from __future__ import annotations
 
 import json
+import shutil
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,12 @@ class MadeStore:
 
     def _file(self, name: str, suffix: str) -> Path:
         return self.folder / name[:2] / f"{name}{suffix}"
+
+
+def forget_made(work: Path) -> None:
+    """Remove verdicts and images once they are in a shard, so that the disk holds one shard's at a time."""
+    for folder in (work / "made").glob("[0-9a-f][0-9a-f]"):
+        shutil.rmtree(folder)
 
 
 def _png(image: Image) -> bytes:

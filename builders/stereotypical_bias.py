@@ -297,9 +297,10 @@ DATASET = Dataset(
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
     revision=REVISIONS[-1],
-    licence="cc-by-nc-4.0",
+    licence="CC-BY-NC-4.0",
     sources=("utkface",),
     splits=_splits,
     check=_check,
     gated=True,
+    tools=("detector", "generator"),
 )

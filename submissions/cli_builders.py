@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +18,7 @@ from submissions.faults import UsageError, plain
 
 if TYPE_CHECKING:
     from builders.artifacts import Artifact
+    from builders.dataset import Dataset
 
 BUILD_EXAMPLE = "Example: fairspace build genres --out built/genres"
 SOURCES_EXAMPLE = "Example: fairspace sources --source sources"
@@ -56,21 +57,22 @@ def build(
             dataset(name)
         except KeyError as error:
             raise UsageError(str(error.args[0])) from error
+    named = {
+        "detector": detector,
+        "generator": generator,
+        "refiner": refiner,
+        "editor": editor,
+        "labeller": labeller,
+        "matcher": matcher,
+        "describer": describer,
+    }
     options = {"include": include} if include else {}
     with _sources(source, sample) as folder:
+        if name != "all":
+            _check_tools(dataset(name), named)
         for each in NAMES if name == "all" else (name,):
             target = out / each if name == "all" else out
-            tools = open_tools(
-                detector=detector,
-                generator=generator,
-                refiner=refiner,
-                editor=editor,
-                labeller=labeller,
-                matcher=matcher,
-                describer=describer,
-                device=device,
-                answers=target / ".build" / "answers",
-            )
+            tools = open_tools(**named, device=device, answers=target / ".build" / "answers")
             if sample:
                 tools = _or_drawn(tools)
             with reported(f"Building {each}") as report:
@@ -89,6 +91,15 @@ def build(
             for note in manifest.notes:
                 typer.echo(f"Not in it: {note}")
     typer.echo(f"Next: look at {target / 'README.md'}, then fairspace publish {each} --built {target.parent}")
+
+
+def _check_tools(dataset: Dataset, named: Mapping[str, str]) -> None:
+    """UsageError for an option that this dataset would not use: it is most likely a mistake."""
+    used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
+    for role, tool in named.items():
+        if tool and role not in used:
+            takes = ", ".join(f"--{known}" for known in named if known in used) or "no models"
+            raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
 
 
 def _or_drawn(tools: Tools) -> Tools:
