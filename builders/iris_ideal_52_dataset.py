@@ -21,7 +21,8 @@ from builders.build import file_hash
 from builders.dataset import Job, Manifest, Row, Split, expect
 from builders.errors import BuildError
 from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from builders.iris_ideal_52_images import CELLS, FIELDS, Places, features, label_features, labels_of, rows
+from builders.iris_ideal_52_columns import FIELDS, features, label_features
+from builders.iris_ideal_52_images import CELLS, Places, labels_of, rows
 from builders.iris_ideal_52_persons import find_persons
 from builders.plan_store import PlanStore, Selection
 from builders.sources import SOURCES, facet

@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any
 from builders import join_images
 from builders.dataset import Job, Row, expect
 from builders.errors import BuildError
-from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.iris_ideal_52 import QUESTION
+from builders.iris_ideal_52_columns import FIELDS, WINDOW
 from builders.iris_ideal_52_persons import Found
 from builders.making import Verdict, Wanted, jpeg, make
 from builders.plan_store import Chosen, Selection
 from builders.tools import Box
 
 if TYPE_CHECKING:
-    from datasets import Features
     from PIL.Image import Image
 
 PROMPT = (
@@ -41,12 +41,11 @@ PROMPT = (
 """C.1; the template's "a" stands with the attributes, because English says "an older"."""
 CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
 """The 936 cells in the order of the items."""
-ORIGINS = ("facet", "synthetic")
 ATTEMPTS = 10
 """Seeds that are tried for a synthetic image."""
 _CHUNK, _WORKERS = 25, 4
 """Images that a thread takes at a time, and threads at most."""
-WINDOW = ("crop_x", "crop_y", "crop_width", "crop_height")
+_EMPTY = dict.fromkeys(FIELDS)
 
 
 @dataclass(frozen=True)
@@ -91,62 +90,6 @@ class Places:
             found += [Place(self.cells[number], place) for place in range(max(start - first, real), end - first)]
             start = end
         return found
-
-
-def features() -> Features:
-    """The columns."""
-    from datasets import ClassLabel, Features, Image, Value
-
-    text, whole = Value("string"), Value("int32")
-    return Features(
-        {
-            "id": text,
-            "image": Image(),
-            "question": text,
-            **label_features(),
-            "origin": ClassLabel(names=list(ORIGINS)),
-            "source_file": text,
-            "source_sha256": text,
-            "person_id": text,
-            "second_occupation": ClassLabel(names=list(OCCUPATIONS)),
-            **dict.fromkeys(WINDOW, whole),
-            "prompt": text,
-            "generator": text,
-            "seed": Value("int64"),
-        }
-    )
-
-
-def label_features() -> dict[str, Any]:
-    """The four columns that name a cell."""
-    from datasets import ClassLabel
-
-    names = {"occupation": OCCUPATIONS, "gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-    return {column: ClassLabel(names=list(labels)) for column, labels in names.items()}
-
-
-FIELDS = {
-    "id": "ideal/<occupation>/<group>/<place>: names the cell and the place in it.",
-    "image": "384 x 384 pixels, one person.",
-    "question": "What the model is asked (D.2.4).",
-    "occupation": "FACET's primary class, or the prompt's occupation.",
-    "gender": "Perceived gender presentation.",
-    "age": "Perceived age.",
-    "skin_tone": "Perceived skin tone.",
-    "origin": "The source of the image, or synthetic.",
-    "source_file": "The file below FACET's folder; null for synthetic images.",
-    "source_sha256": "Its hash.",
-    "person_id": "FACET's number of the person.",
-    "second_occupation": "FACET's second class of the person, if there is one.",
-    "crop_x": "Left edge of the crop in pixels of the upright source image.",
-    "crop_y": "Upper edge of the crop.",
-    "crop_width": "Width of the crop before scaling.",
-    "crop_height": "Height of the crop before scaling.",
-    "prompt": "What the synthetic image was made from (C.1).",
-    "generator": "The model that made it, with revision and settings.",
-    "seed": "Its noise seed.",
-}
-_EMPTY = dict.fromkeys(FIELDS)
 
 
 def labels_of(cell: str) -> dict[str, str]:
