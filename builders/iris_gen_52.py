@@ -65,5 +65,4 @@ DATASET = Dataset(
     sources=("models", "bls", "eurostat"),
     splits=_splits,
     check=_check,
-    gated=True,
 )

@@ -7,23 +7,20 @@ without a generator and a labeller the build has what the others give, and says 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
 from builders import iris_ideal_52 as ideal
 from builders.build import file_hash
 from builders.dataset import Job, Manifest, Row, Split, expect
 from builders.errors import BuildError
-from builders.iris_groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
+from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.iris_ideal_52_columns import FIELDS, features, label_features
 from builders.iris_ideal_52_images import CELLS, Places, labels_of, rows
 from builders.iris_ideal_52_persons import find_persons
+from builders.iris_ideal_52_tournament import tournament
 from builders.plan_store import PlanStore, Selection
 from builders.sources import SOURCES, facet
 
@@ -41,7 +38,7 @@ _PER_CELL = "per_cell"
 
 def splits(job: Job) -> Sequence[Split]:
     """`occupation`, `gap` and `tournament`; the first two are left out if nothing can fill a cell."""
-    return [*_occupation(job), _tournament()]
+    return [*_occupation(job), tournament()]
 
 
 def check(manifest: Manifest) -> None:
@@ -179,47 +176,3 @@ def _gap_features() -> Features:
 
     numbers = dict.fromkeys(("planned", "candidates", "real", "gap", "synthetic"), Value("int32"))
     return Features({"id": Value("string"), **label_features(), **numbers})
-
-
-def _tournament() -> Split:
-    """The rounds of D.2.5."""
-    return Split(
-        config="tournament",
-        split="test",
-        about="A round: which of five occupations is the most likely for a described person, asked with a white image.",
-        features=_tournament_features,
-        units=range(len(GROUPS) * ideal.ROUNDS),
-        rows=_rounds,
-        shard=len(GROUPS) * ideal.ROUNDS,
-        groups=LABELS[1:],
-        fields={
-            "id": "tournament/<group>/<round>.",
-            "gender": "Of the described person.",
-            "age": "Of the described person.",
-            "skin_tone": "Of the described person.",
-            "prompt": "What the model is asked (D.2.5, step 2).",
-            "occupations": "The five competitors, as a JSON list of Table 20's names.",
-        },
-    )
-
-
-def _tournament_features() -> Features:
-    from datasets import Features, Value
-
-    labels = {column: feature for column, feature in label_features().items() if column != "occupation"}
-    return Features({"id": Value("string"), **labels, "prompt": Value("string"), "occupations": Value("string")})
-
-
-def _rounds(part: range) -> pa.Table:
-    gender, age, skin = group_attributes(np.asarray(part) // ideal.ROUNDS).T
-    competitors = ideal.tournament_competitors()[part.start : part.stop]
-    return pa.table(
-        {
-            "id": ideal.tournament_ids(ideal.DATASET.revision)[part.start : part.stop],
-            "gender": [GENDERS[code] for code in gender],
-            "age": [AGES[code] for code in age],
-            "skin_tone": [SKIN_TONES[code] for code in skin],
-            "prompt": [ideal.tournament_prompt(number) for number in part],
-            "occupations": [json.dumps([OCCUPATIONS[code] for code in five]) for five in competitors],
-        }
-    )

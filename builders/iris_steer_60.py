@@ -218,6 +218,5 @@ DATASET = Dataset(
     sources=("models",),
     splits=_splits,
     check=_check,
-    gated=True,
     tools=("generator", "editor", "labeller", "matcher"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -66,15 +67,15 @@ def build(
         "matcher": matcher,
         "describer": describer,
     }
-    options = {"include": include} if include else {}
     with _sources(source, sample) as folder:
         if name != "all":
-            _check_tools(dataset(name), named)
+            _check_asked(dataset(name), named, include)
+        answers = out / ".build" / "answers"
+        tools = open_tools(**named, device=device, answers=answers)
+        if sample:
+            tools = _or_drawn(tools)
         for each in NAMES if name == "all" else (name,):
             target = out / each if name == "all" else out
-            tools = open_tools(**named, device=device, answers=target / ".build" / "answers")
-            if sample:
-                tools = _or_drawn(tools)
             with reported(f"Building {each}") as report:
                 manifest = build_dataset(
                     dataset(each),
@@ -83,23 +84,29 @@ def build(
                     seed=seed,
                     sample=sample,
                     tools=tools,
-                    options=options,
+                    options={"include": include} if include and include in dataset(each).sources else {},
                     progress=report,
                 )
             for split in manifest.splits:
                 typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
             for note in manifest.notes:
-                typer.echo(f"Not in it: {note}")
-    typer.echo(f"Next: look at {target / 'README.md'}, then fairspace publish {each} --built {target.parent}")
+                typer.echo(f"Note: {note}")
+    if name == "all":
+        shutil.rmtree(answers.parent, ignore_errors=True)
+        typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {out}")
+    else:
+        typer.echo(f"Next: look at {out / 'README.md'}, then fairspace publish {name} --built {out.parent}")
 
 
-def _check_tools(dataset: Dataset, named: Mapping[str, str]) -> None:
+def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str) -> None:
     """UsageError for an option that this dataset would not use: it is most likely a mistake."""
     used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
     for role, tool in named.items():
         if tool and role not in used:
             takes = ", ".join(f"--{known}" for known in named if known in used) or "no models"
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
+    if include and include not in dataset.sources:
+        raise UsageError(f"{dataset.name} has no source {include!r}; it has {', '.join(dataset.sources) or 'none'}.")
 
 
 def _or_drawn(tools: Tools) -> Tools:
