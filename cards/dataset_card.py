@@ -89,6 +89,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
             columns=columns,
             sources=sources,
             left_out=[source for source in sources if not source.redistribute],
+            joins=_joins(manifest),
             changes=CHANGES,
             counts_text=_counts,
             joint_text=_joint,
@@ -159,6 +160,16 @@ def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
     origins = {o for split in manifest.splits for o, rows in split.counts.get("origin", {}).items() if rows}
     files = {name.split("/")[0] for name in manifest.sources}
     return [SOURCES[name] for name in dataset.sources if name in origins | files]
+
+
+def _joins(manifest: Manifest) -> list[tuple[str, str]]:
+    """Config and source of the rows whose images are left out."""
+    found: dict[tuple[str, str], None] = {}
+    for split in manifest.splits:
+        for origin, rows in split.counts.get("origin", {}).items():
+            if rows and origin in SOURCES and not SOURCES[origin].redistribute:
+                found[split.config, origin] = None
+    return list(found)
 
 
 def _features(shard: Path) -> Any:

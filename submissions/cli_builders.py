@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -135,19 +137,25 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
         yield folder
 
 
-def sources(source: SourceOption = None) -> None:
+def sources(
+    source: SourceOption = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
     """List the sources that a person must obtain: licence, where to get them, and whether they were found."""
-    from rich.console import Console
-    from rich.table import Table
-
     from builders.sources.listing import listing
 
-    table = Table("source", "licence", "where to get it", "found", "images published", show_lines=True)
     rows = listing(source)
+    if as_json:
+        typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1, default=str))
+        return
     for row in rows:
-        found = str(row.found) if row.found else "no"
-        table.add_row(f"{row.name}\n{row.title}", f"{row.licence}\n{row.terms}", row.address, found, row.published)
-    Console().print(table)
+        typer.secho(f"{row.name}: {row.title}", bold=True)
+        found = f"{row.found}, {row.images} images" if row.found else "no"
+        absent = f"; but no {', '.join(row.absent)}" if row.absent else ""
+        typer.echo(f"  found      {found}{absent}")
+        typer.echo(f"  get it at  {row.address}")
+        typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
+        typer.echo(f"  licence    {row.licence}; images published: {row.published}")
+        typer.echo(textwrap.fill(row.terms, 100, initial_indent="  terms      ", subsequent_indent=" " * 13) + "\n")
 
 
 def publish(

@@ -98,8 +98,8 @@ SOURCES: dict[str, Source] = {
             title="Monk Skin Tone Examples (MST-E)",
             licence="MST-E terms (images of TONL, published by Google)",
             terms=(
-                "Made to teach human annotators. Its page states that the images may not be used to train machine "
-                "learning models, yet the IRIS paper names it among its training images: read the terms; it is off "
+                "Made to teach human annotators. Its terms are reported to forbid training machine learning models, "
+                "yet the IRIS paper names it among its training images: read the terms yourself; it is off "
                 "unless the user asks for it with --include mst_e. Not passed on."
             ),
             address="https://skintone.google/mste-dataset",
