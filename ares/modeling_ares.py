@@ -52,6 +52,21 @@ class Arbiter(Protocol):
 
 
 @dataclass
+class Observed:
+    """What the fast router and the experts say of n images in one task.
+
+    Args:
+        fast: (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed.
+        probabilities: (n, experts, labels); nan where an expert was not asked.
+        embeddings: per expert (n, width), zero where it was not asked; None where none is needed.
+    """
+
+    fast: NDArray[np.float32]
+    probabilities: NDArray[np.float64]
+    embeddings: list[torch.Tensor | None]
+
+
+@dataclass
 class Decided:
     """What was decided for n images in one task.
 
@@ -196,20 +211,33 @@ class AresModel(PreTrainedModel):
         Returns:
             Task -> what was decided. Does not depend on how images are put into batches.
         """
+        return self.route(self.observe(pixel_values), images)
+
+    @torch.inference_mode()
+    def observe(self, pixel_values: torch.Tensor, *, everything: bool = False) -> dict[str, Observed]:
+        """What the fast router and the experts say of images.
+
+        Args:
+            pixel_values: (n, 3, s, s) in [0, 1].
+            everything: whether all of them run on all images, as `route` needs it under other thresholds and
+                ablations than the configuration's.
+
+        Returns:
+            Task -> what was seen.
+        """
         n, kinds = len(pixel_values), self.config.kinds
         mode = self.config.ablation
-        fast_kind, fast_sure = self._fast(pixel_values, mode)
-        needed = {
-            task["name"]: np.stack(
-                [~fast_sure[task["name"]] | (fast_kind[task["name"]] == i) for i in range(len(kinds))]
-            )
-            for task in self.config.tasks
-        }
-        if mode in SINGLE:
+        seen = {}
+        chances = self._fast(pixel_values, mode, everything)
+        needed = {}
+        for task in self.config.tasks:
+            name, shape = task["name"], (n, len(kinds), len(task["labels"]))
+            seen[name] = Observed(chances[name], np.full(shape, np.nan), [None] * len(kinds))
+            kind, sure = self._fast_path(seen[name])
+            needed[name] = np.stack([~sure | (kind == place) | everything for place in range(len(kinds))])
+        if mode in SINGLE and not everything:
             for mask in needed.values():
                 mask[:] = np.array([kind == mode for kind in kinds])[:, None]
-        probabilities = {t["name"]: np.full((n, len(kinds), len(t["labels"])), np.nan) for t in self.config.tasks}
-        embeddings: dict[str, list[torch.Tensor | None]] = {t["name"]: [None] * len(kinds) for t in self.config.tasks}
         for place, kind in enumerate(kinds):
             rows = np.flatnonzero(np.any([mask[place] for mask in needed.values()], axis=0))
             if not len(rows):
@@ -223,35 +251,48 @@ class AresModel(PreTrainedModel):
                 embedding, logits = self._tiled(
                     self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)]
                 )
-                probabilities[name][rows[mine], place] = logits.float().softmax(-1).double().cpu().numpy()
+                chance = logits.float().softmax(-1).double().cpu().numpy()
+                seen[name].probabilities[rows[mine], place] = chance
                 if name in self.fusion:
                     whole = torch.zeros(n, embedding.shape[1], dtype=embedding.dtype, device=embedding.device)
                     whole[torch.as_tensor(rows[mine], device=embedding.device)] = embedding
-                    embeddings[name][place] = whole
+                    seen[name].embeddings[place] = whole
+        return seen
+
+    @torch.inference_mode()
+    def route(self, seen: Mapping[str, Observed], images: Sequence[Any] | None = None) -> dict[str, Decided]:
+        """Decide from what was observed, under the configuration's thresholds and ablation.
+
+        Args:
+            seen: of `observe`, with this configuration or with everything.
+            images: as in `decide`.
+        """
         return {
             task["name"]: self._decide_task(
                 task,
-                fast_kind[task["name"]],
-                fast_sure[task["name"]],
-                probabilities[task["name"]],
-                embeddings[task["name"]],
+                *self._fast_path(seen[task["name"]]),
+                seen[task["name"]].probabilities,
+                seen[task["name"]].embeddings,
                 images,
             )
             for task in self.config.tasks
         }
 
-    def _fast(
-        self, pixels: torch.Tensor, mode: str
-    ) -> tuple[dict[str, NDArray[np.intp]], dict[str, NDArray[np.bool_]]]:
-        """Task -> the expert that the router names, and whether it is sure enough."""
-        n = len(pixels)
+    def _fast(self, pixels: torch.Tensor, mode: str, everything: bool) -> dict[str, NDArray[np.float32]]:
+        """Task -> (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed."""
+        n, kinds = len(pixels), len(self.config.kinds)
         names = [task["name"] for task in self.config.tasks]
-        if mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1:
-            return {name: np.zeros(n, np.intp) for name in names}, {name: np.zeros(n, bool) for name in names}
+        if not everything and (mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1):
+            return {name: np.full((n, kinds), np.nan, np.float32) for name in names}
         heads = self._tiled(lambda tile: tuple(self.fast(tile).values()), pixels)
-        chances = {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
-        sure = {name: chance.max(axis=1) > self.config.fast_confidence for name, chance in chances.items()}
-        return {name: chance.argmax(axis=1) for name, chance in chances.items()}, sure
+        return {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
+
+    def _fast_path(self, seen: Observed) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The expert that the router names per image, and whether it is sure enough."""
+        closed = self.config.ablation in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1
+        if closed:
+            return np.zeros(len(seen.fast), np.intp), np.zeros(len(seen.fast), bool)
+        return seen.fast.argmax(axis=1), seen.fast.max(axis=1) > self.config.fast_confidence
 
     def _decide_task(
         self,
@@ -284,19 +325,23 @@ class AresModel(PreTrainedModel):
         else:
             escalated = np.zeros(n, bool)
         rows = np.flatnonzero(escalated)
-        if task["arbiter"] == "fusion" and mode != "no_fusion" and len(rows):
+        if task["arbiter"] == "fusion" and mode not in ("l2", "no_fusion") and len(rows):
             joined = torch.cat([part for part in embeddings if part is not None], dim=-1)
             picked = joined[torch.as_tensor(rows, device=joined.device)]
             value[rows] = self._tiled(self.fusion[name], picked)[0].float().double().cpu().numpy()
             label[rows] = cut(value[rows], task["cuts"])
             for row in rows:
                 route[row] = f"{ESCALATED}:fusion"
-        elif task["arbiter"] == "vlm" and mode != "no_vlm" and self.arbiter is not None and images is not None:
-            said = self.arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
+        elif mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm" and self.arbiter and images is not None):
+            if self.arbiter is None or images is None:
+                said, why = [None] * len(rows), "no vision-language model was asked"
+            else:
+                said = self.arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
+                why = "the vision-language model gave no usable answer"
             for row, answer in zip(rows, said, strict=True):
                 route[row] = f"{ESCALATED}:vlm" if answer is not None else ABSTAINED
                 label[row] = task["labels"].index(answer) if answer is not None else -1
-                reason[row] = "" if answer is not None else "the vision-language model gave no usable answer"
+                reason[row] = "" if answer is not None else why
         unsure = (label >= 0) & (mean.max(axis=1) < self.config.minimum_confidence)
         for row in np.flatnonzero(unsure):
             label[row], route[row] = -1, ABSTAINED
