@@ -21,6 +21,7 @@ Decisions:
 from __future__ import annotations
 
 import json
+import os
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ class _Images:
     """Finds images by name in the folders below the source's; the folder of the last hit is tried first."""
 
     def __init__(self, folder: Path) -> None:
-        below = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*/") if path != folder)
+        below = sorted(path.relative_to(folder).as_posix() for path in _below(folder))
         self._folders = [(f"{name}/", f"{folder}/{name}/") for name in below if name != ANNOTATIONS.partition("/")[0]]
 
     def find(self, name: str, where: str) -> str:
@@ -126,6 +127,16 @@ class _Images:
                 self._folders.insert(0, self._folders.pop(place))
                 return below + name
         return f"images/{name}"
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All folders below one. `rglob` would hold the names of all files in memory at once."""
+    with os.scandir(folder) as entries:
+        found = [(Path(entry.path), entry.is_symlink()) for entry in entries if entry.is_dir()]
+    for path, linked in found:
+        yield path
+        if not linked:
+            yield from _below(path)
 
 
 def _once(person_id: str, seen: bytearray, where: str) -> None:
