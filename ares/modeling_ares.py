@@ -93,14 +93,14 @@ class Answer:
     """What ARES says of one face.
 
     Args:
-        status: `ok`, `no_face`, `unreadable` or `abstained` (no attribute has a label).
+        status: `ok`, `no_face`, `unreadable`, `refused` (there is no image) or `abstained` (no attribute has a label).
         reason: why labels are missing, '' if none are.
         labels: attribute -> label, '' where it abstains.
         probabilities: attribute -> label -> probability.
         routes: task -> route.
         values: task -> regressed value, for tasks with a fusion regressor where it ran.
         face: number of the face in the image.
-        faces: how many faces the image has; 1 where no detector is on.
+        faces: how many faces the image has; 1 where no detector is on, 0 where there is no readable image.
     """
 
     status: str
@@ -233,7 +233,7 @@ class AresModel(PreTrainedModel):
         for task in self.config.tasks:
             name, shape = task["name"], (n, len(kinds), len(task["labels"]))
             seen[name] = Observed(chances[name], np.full(shape, np.nan), [None] * len(kinds))
-            kind, sure = self._fast_path(seen[name])
+            kind, sure = self.fast_path(seen[name])
             needed[name] = np.stack([~sure | (kind == place) | everything for place in range(len(kinds))])
         if mode in SINGLE and not everything:
             for mask in needed.values():
@@ -270,7 +270,7 @@ class AresModel(PreTrainedModel):
         return {
             task["name"]: self._decide_task(
                 task,
-                *self._fast_path(seen[task["name"]]),
+                *self.fast_path(seen[task["name"]]),
                 seen[task["name"]].probabilities,
                 seen[task["name"]].embeddings,
                 images,
@@ -287,7 +287,7 @@ class AresModel(PreTrainedModel):
         heads = self._tiled(lambda tile: tuple(self.fast(tile).values()), pixels)
         return {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
 
-    def _fast_path(self, seen: Observed) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def fast_path(self, seen: Observed) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The expert that the router names per image, and whether it is sure enough."""
         closed = self.config.ablation in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1
         if closed:
@@ -359,6 +359,12 @@ class AresModel(PreTrainedModel):
             outs = out if isinstance(out, tuple) else (out,)
             found.append(tuple(each[: len(part)] for each in outs))
         return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+    def classify(self, images: Any, **options: Any) -> list[list[Answer]]:
+        """The answers for images of any kind, one per face; see `classifying_ares.classify`."""
+        from .classifying_ares import classify
+
+        return classify(self, images, **options)
 
     def answers(self, decided: Mapping[str, Decided]) -> list[Answer]:
         """One `Answer` per image, attribute by attribute."""
