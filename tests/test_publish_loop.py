@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from builders.artifacts import metric_names
+from builders.build import read_manifest
 from builders.registry import NAMES
+from tests.hub.card_rules import check_card
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, STRANGER, Hub
 from tests.metric_values import EXPECTED
@@ -88,6 +90,24 @@ def rows_of(built: Path) -> dict[str, dict[str, dict[str, int]]]:
         for split in manifest["splits"]:
             found.setdefault(name, {}).setdefault(split["config"], {})[split["split"]] = split["rows"]
     return found
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # in what mlcroissant uses
+@pytest.mark.parametrize("name", NAMES)
+def test_cards_and_metadata_of_the_builds_pass_the_rules(built: Path, name: str) -> None:
+    import mlcroissant
+
+    card = (built / name / "README.md").read_text(encoding="utf-8")
+    assert check_card(card, "dataset")[0] == []
+    for heading in ("Perceived, not true", "Intended use", "Forbidden use", "Limits", "Changes per standard"):
+        assert f"\n## {heading}\n" in card
+    manifest = read_manifest(built / name)
+    assert all(f"- {note}" in card for note in manifest.notes)
+    metadata = mlcroissant.Dataset(jsonld=built / name / "croissant.json").metadata
+    assert list(metadata.ctx.issues.errors) == []
+    assert {record.name for record in metadata.record_sets} == set(manifest.configs())
+    text = json.loads((built / name / "croissant.json").read_text(encoding="utf-8"))
+    assert all(text[f"rai:{key}"] for key in ("dataCollection", "dataUseCases", "dataLimitations", "dataBiases"))
 
 
 LOAD = """
