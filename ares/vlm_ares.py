@@ -7,12 +7,9 @@ which images are asked about together. It may depend on device, number format an
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,10 +17,10 @@ from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoTo
 
 from .asking_ares import ArbiterError, Asking, Reply
 from .endpoint_ares import EndpointVlm
+from .pinned_ares import checkpoint_name, pinned
 
 TOKENS = 48
 """Longest answer; the JSON object that is asked for has about 20."""
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _PLACEHOLDERS = ("<IMG_CONTEXT>", "<image>")
 """What chat templates of this class of models write for an image."""
 
@@ -79,15 +76,12 @@ class LocalVlm(Asking):
         self.source, self.revision, self.batch, self.tokens, self.tiles = source, revision, batch, tokens, tiles
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
-        folder = Path(source).is_dir()
-        if not folder and not _COMMIT.fullmatch(revision):
-            raise ArbiterError(f"vlm: {source} at {revision!r}. Name the commit that is meant: 40 hexadecimal digits")
-        pinned: dict[str, Any] = {} if folder else {"revision": revision}
         try:
-            self.processor = AutoImageProcessor.from_pretrained(source, backend="pil", **pinned)
-            self.tokenizer = AutoTokenizer.from_pretrained(source, **pinned)
+            at = pinned(source, revision)
+            self.processor = AutoImageProcessor.from_pretrained(source, backend="pil", **at)
+            self.tokenizer = AutoTokenizer.from_pretrained(source, **at)
             model = AutoModelForImageTextToText.from_pretrained(
-                source, dtype=getattr(torch, self.dtype), use_safetensors=True, **pinned
+                source, dtype=getattr(torch, self.dtype), use_safetensors=True, **at
             )
         except (OSError, ValueError) as error:
             said = str(error).strip().split("\n", 1)[0]
@@ -100,9 +94,7 @@ class LocalVlm(Asking):
     @cached_property
     def name(self) -> str:
         """Repository and commit, or the folder's name and a hash of what is in it; and what decides the answers."""
-        folder = Path(self.source)
-        what = f"{folder.resolve().name} (sha256 {_hash(folder)[:16]})" if folder.is_dir() else ""
-        return f"{what or f'{self.source}@{self.revision}'} {self.dtype} tiles {self.tiles}"
+        return f"{checkpoint_name(self.source, self.revision)} {self.dtype} tiles {self.tiles}"
 
     @torch.inference_mode()
     def _replies(self, images: Sequence[Any], question: str) -> list[Reply]:
@@ -163,12 +155,3 @@ class LocalVlm(Asking):
         )
         texts: list[str] = self.tokenizer.batch_decode(out[:, ids.shape[1] :], skip_special_tokens=True)
         return texts
-
-
-def _hash(folder: Path) -> str:
-    """The sha256 over names and contents of a folder's files, but for hidden ones."""
-    total = hashlib.sha256()
-    for file in sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")):
-        with file.open("rb") as stream:
-            total.update(f"{file.name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
-    return total.hexdigest()

@@ -113,8 +113,8 @@ def test_a_template_with_another_mark_for_images_works(folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"source": "org/model"}, "Name the commit"),
-        ({"source": "org/model", "revision": "main"}, "Name the commit"),
+        ({"source": "org/model"}, "is no commit"),
+        ({"source": "org/model", "revision": "main"}, "is no commit"),
         ({"source": "org/model", "revision": COMMIT}, "org/model cannot be opened"),
         ({"source": "org/model", "size": 3}, "size is not known here"),
         ({"revision": COMMIT}, "LocalVlm takes source"),

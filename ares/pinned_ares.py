@@ -1,0 +1,31 @@
+"""Upstream checkpoints that ARES opens beside its own weights: a commit of a Hub repository, or a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def pinned(source: str, revision: str) -> dict[str, Any]:
+    """What `from_pretrained` takes beside the source. ValueError if a repository is named without a commit."""
+    if Path(source).is_dir():
+        return {}
+    if not _COMMIT.fullmatch(revision):
+        raise ValueError(f"revision {revision!r} of {source} is no commit. Name one: 40 hexadecimal digits")
+    return {"revision": revision}
+
+
+def checkpoint_name(source: str, revision: str) -> str:
+    """Repository@commit; of a folder its own name and a hash of the files in it, because a path says nothing."""
+    folder = Path(source)
+    if not folder.is_dir():
+        return f"{source}@{revision}"
+    total = hashlib.sha256()
+    for file in sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")):
+        with file.open("rb") as stream:
+            total.update(f"{file.name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+    return f"{folder.resolve().name} (sha256 {total.hexdigest()[:16]})"
