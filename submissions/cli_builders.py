@@ -43,7 +43,7 @@ def build(
     generator: Annotated[str, typer.Option(help="diffusers:ID of a text-to-image pipeline.")] = "",
     refiner: Annotated[str, typer.Option(help="diffusers:ID of the generator's refiner.")] = "",
     editor: Annotated[str, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = "",
-    labeller: Annotated[str, typer.Option(help="clip:ID, which labels perceived groups.")] = "",
+    labeller: Annotated[str, typer.Option(help="ares or clip, which label perceived groups.")] = "",
     matcher: Annotated[str, typer.Option(help="clip:ID, which compares images and texts.")] = "",
     describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
     device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1; a GPU if there is one.")] = "",

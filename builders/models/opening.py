@@ -6,7 +6,8 @@
     generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
     refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
     editor      diffusers[:ID[@REVISION]]         an InstructPix2Pix pipeline
-    labeller    clip[:ID[@REVISION]]              nearest text prototypes; needs the detector to see several persons
+    labeller    ares[:ID[@REVISION]]              ARES, trained for it; needs the detector to see several persons
+                clip[:ID[@REVISION]]              nearest text prototypes; likewise
     matcher     clip[:ID[@REVISION]]              cosine similarities
     describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
                 file:PATH                         descriptions as JSON lines
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from builders.models.ares_labels import ARES, AresLabeller
 from builders.models.clip import CLIP, Clip, ClipMatcher
 from builders.models.clip_labels import ClipLabeller
 from builders.models.describing import EndpointDescriber, FileDescriber
@@ -66,10 +68,9 @@ def _editor(what: str, chosen: Mapping[str, Any], asked: _Asked) -> InstructPix2
     return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=asked.device)
 
 
-def _labeller(what: str, chosen: Mapping[str, Any], asked: _Asked) -> ClipLabeller:
-    # Stored boxes know the source's images, not those that a build makes.
-    detector = None if isinstance(asked.detector, StoredBoxes) else asked.detector
-    return ClipLabeller(asked.clip(what), detector=detector, **chosen)
+def _persons(asked: _Asked) -> Any:
+    """What finds persons in made images: not stored boxes, which know the source's images alone."""
+    return None if isinstance(asked.detector, StoredBoxes) else asked.detector
 
 
 def _endpoint(what: str, chosen: Mapping[str, Any], asked: _Asked) -> EndpointDescriber:
@@ -108,7 +109,18 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, _settings(EditSettings), _editor),
     },
     "labeller": {
-        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {"margin": float}, _labeller),
+        "ares": Scheme(
+            "ares[:ID[@REVISION]]",
+            ARES,
+            {"batch": int},
+            lambda what, chosen, asked: AresLabeller(what, device=asked.device, detector=_persons(asked), **chosen),
+        ),
+        "clip": Scheme(
+            "clip[:ID[@REVISION]]",
+            CLIP,
+            {"margin": float},
+            lambda what, chosen, asked: ClipLabeller(asked.clip(what), detector=_persons(asked), **chosen),
+        ),
     },
     "matcher": {
         "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, asked: ClipMatcher(asked.clip(what))),

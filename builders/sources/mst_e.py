@@ -4,9 +4,9 @@ Layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, 
 `mask` (0 or 1), and the images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images, 31 videos. Videos and raw
 camera files (`.dng`) are left out; `left_out` counts them.
 
-*Licence question.* The set was made to teach human annotators, and its terms are reported to forbid the
-training of machine learning models; IRIS' authors name it among the training images of their skin tone experts (C.4). So it
-is read only where the user asks for it, and its images are never published.
+*Licence question.* The set was made to teach human annotators, and its terms are reported to forbid the training of
+machine learning models; IRIS' authors name it among the training images of their skin tone experts (C.4). So it is
+read only where the user asks for it, and its images are never published.
 
 A subject has one tone in all images, and some levels rest on a single subject; builders must not let a subject into two
 splits.

@@ -1,0 +1,78 @@
+"""Images labelled by ARES, the classifier that the paper checks generated images with (IRIS, C.1 and C.2).
+
+ARES looks at a whole image as one face; the detector, where there is one, says whether there is one person to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from builders.models.weights import best_device, find, loading, need
+from builders.tools import Labels, PersonDetector, Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+ARES = "fairspace/ares"
+_ATTRIBUTES = ("gender", "age", "skin_tone")
+
+
+class AresLabeller:
+    """Labels by a trained ARES.
+
+    Args:
+        model: folder or ID[@REVISION].
+        device: of torch; '' takes a GPU if there is one.
+        batch: images that are decided together; changes no label.
+        detector: says whether there is one person.
+
+    An attribute that ARES abstains from stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Errors: BuildError TOOL_MISSING as `builders.models.weights`.
+    """
+
+    def __init__(
+        self, model: str, *, device: str = "", batch: int = 64, detector: PersonDetector | None = None
+    ) -> None:
+        need("xgboost", "ares", model)
+        self.weights = find(model, "config.json")
+        self.device, self.batch, self.detector = device, batch, detector
+
+    @property
+    def name(self) -> str:
+        """Weights, and what finds the person."""
+        seen_by = f" persons by {self.detector.name}" if self.detector else ""
+        return f"ARES {self.weights.name}{seen_by}"
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        """Labels of each image."""
+        persons = self._persons(images)
+        found = self._model.classify(list(images), batch=self.batch) if images else []
+        return [self._labels(answers[0], reason) for answers, reason in zip(found, persons, strict=True)]
+
+    def _labels(self, answer: Any, reason: str) -> Labels:
+        if reason or answer.status in ("no_face", "unreadable"):
+            return Labels(reason=reason or "no face")
+        labels = {attribute: answer.labels.get(attribute, "") for attribute in _ATTRIBUTES}
+        return Labels(**labels, reason="" if all(labels.values()) else "unsure")
+
+    def _persons(self, images: Sequence[Image]) -> list[str]:
+        """'' where there is one person to label, else why there are no labels."""
+        if self.detector is None:
+            return [""] * len(images)
+        from builders.making import jpeg
+
+        pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
+        return [
+            "" if len(boxes) == 1 else "several faces" if boxes else "no face"
+            for boxes in self.detector.detect(pictures)
+        ]
+
+    @cached_property
+    def _model(self) -> Any:
+        from ares.modeling_ares import AresModel
+
+        with loading(self.weights):
+            model = AresModel.from_pretrained(self.weights.where, revision=self.weights.revision or "main")
+        return model.to(best_device(self.device)).eval()

@@ -1,0 +1,42 @@
+"""ARES as a labeller of made images: its own answers, and one person at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ares.modeling_ares import AresModel
+from ares.tiny import tiny_model
+from builders.drawing import draw_face, draw_scene, sample_tools, sitter
+from builders.models.ares_labels import AresLabeller
+from builders.models.opening import open_tools
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("ares") / "tiny")
+
+
+def test_labels_are_those_of_the_model(model: Path) -> None:
+    faces = [draw_face("female", "young", "dark", seed) for seed in range(3)]
+    labeller = open_tools(labeller=f"ares:{model}").labeller
+    assert isinstance(labeller, AresLabeller)
+    found = labeller.label(faces)
+    for labels, answers in zip(found, AresModel.from_pretrained(model).eval().classify(faces), strict=True):
+        assert labels.gender == answers[0].labels["gender"]
+        assert labels.age == answers[0].labels["age"]
+        assert labels.skin_tone == answers[0].labels["skin_tone"]
+    assert labeller.label([]) == []
+    assert "sha256" in labeller.name
+
+
+def test_a_detector_says_whether_there_is_one_person(model: Path) -> None:
+    labeller = AresLabeller(str(model), detector=sample_tools().detector)
+    one = draw_face("male", "older", "light", 1)
+    blank = one.copy()
+    blank.paste((255, 255, 255), (0, 0, *one.size))
+    two = draw_scene(
+        [sitter("male", "older", "light", 1), sitter("female", "young", "dark", 2)], 3, (800, 400), apart=True
+    )[0]
+    assert [labels.reason for labels in labeller.label([one, blank, two])] == ["", "no face", "several faces"]
