@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ares.training_config import Augmentation
+from ares.training_settings import Augmentation
 
 _GREY = (0.299, 0.587, 0.114)
 _YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 from ares.augmentation import image_seed
 from ares.drawn_faces import drawn_face
+from ares.image_processing_ares import AresImageProcessor
+from ares.reading_ares import quiet
 from builders.errors import BuildError
 
 DRAWN = "drawn:"
@@ -177,12 +179,13 @@ class FolderFaces:
 
     def __init__(self, table: Any, keep: NDArray[np.intp], tasks: Sequence[Mapping[str, Any]], size: int) -> None:
         self.table, self.keep, self.size = table, keep, size
+        self.processor = AresImageProcessor(image_size=size)
         self.generated = np.array(_names(table, "origin"))[keep] == "synthetic"
         self.labels: Mapping[str, NDArray[np.intp]] = {task["name"]: _labels(table, task)[keep] for task in tasks}
 
     def __getitem__(self, row: int) -> torch.Tensor:
         """One image, (3, s, s) of uint8."""
-        return decoded(self.table[int(self.keep[row])], self.size)
+        return prepared(self.table[int(self.keep[row])], self.processor)
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
         """For each list of rows the images."""
@@ -197,23 +200,17 @@ class FolderFaces:
         return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
 
 
-def decoded(row: Mapping[str, Any], size: int) -> torch.Tensor:
-    """The image of a row as (3, s, s) of uint8, prepared as for an answer.
+def prepared(row: Mapping[str, Any], processor: AresImageProcessor) -> torch.Tensor:
+    """The image of a row as (3, s, s) of uint8, read and scaled as an image that is to be classified.
 
-    Errors: BuildError TRAINING_DATA names the row.
+    Errors: BuildError TRAINING_DATA names the row and says why its image cannot be read.
     """
-    from io import BytesIO
-
-    from PIL import Image, ImageOps
-
-    try:
-        with Image.open(BytesIO(row["image"]["bytes"])) as image:
-            upright = ImageOps.exif_transpose(image).convert("RGB")
-    except (OSError, ValueError, SyntaxError) as error:
-        mend = "build the dataset again"
-        raise BuildError("TRAINING_DATA", str(row.get("id")), str(error), "an image", mend) from error
-    scaled = upright.resize((size, size), Image.Resampling.BICUBIC)
-    return torch.from_numpy(np.array(scaled)).permute(2, 0, 1)
+    with quiet():
+        found = processor.prepare(row["image"]["bytes"])
+    if found.pixels is None:
+        what = f"{found.fate.reason}: {found.fate.detail}"
+        raise BuildError("TRAINING_DATA", str(row["id"]), what, "an image", "build the dataset again")
+    return torch.from_numpy(found.pixels).permute(2, 0, 1)
 
 
 def _names(table: Any, column: str) -> list[str]:

@@ -19,9 +19,10 @@ from torch.nn import functional
 from ares.augmentation import augmented, image_seed
 from ares.experts_ares import Expert
 from ares.modeling_ares import AresModel, expert_name
-from ares.training_config import ExpertSettings, TrainingConfig
+from ares.training_config import TrainingConfig
 from ares.training_data import Data, Faces
 from ares.training_loop import Run, Stage, fit
+from ares.training_settings import ExpertSettings
 from ares.upstream import Texts
 
 HEADS = ("head.", "prototypes", "temperature")
@@ -64,7 +65,7 @@ class Trained(nn.Module):
         """Make the sums the expert's prototypes."""
         if self.texts is not None:
             with torch.no_grad():
-                self.expert.prototypes += self.texts()
+                self.expert.prototypes.add_(self.texts())
             self.texts = None
 
 
@@ -128,7 +129,8 @@ def train_expert(
 
 def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:
     """Heads, backbone and text encoder, each at its rate."""
-    heads, body = [], []
+    heads: list[nn.Parameter] = []
+    body: list[nn.Parameter] = []
     for name, parameter in trained.expert.named_parameters():
         (heads if name.startswith(HEADS) else body).append(parameter)
     groups: list[dict[str, Any]] = [

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ares.augmentation import image_seed
-from ares.training_config import Schedule
+from ares.training_settings import Schedule
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -146,7 +146,8 @@ def _epoch(stage: Stage, run: Run, epoch: int, optimiser: torch.optim.Optimizer,
     total = torch.zeros((), dtype=torch.float64)
     for rows, loss in zip(batches, stage.losses([run.own(rows) for rows in batches], epoch), strict=True):
         optimiser.zero_grad(set_to_none=False)
-        (loss / len(rows)).backward()
+        mean: Any = loss / len(rows)
+        mean.backward()
         if run.accelerator.num_processes > 1:
             for parameter in parameters:
                 if parameter.grad is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,7 +16,8 @@ from transformers import (
     EfficientNetModel,
 )
 
-from ares.training_config import Upstream
+from ares.pinned_ares import pinned
+from ares.training_settings import Upstream
 from builders.errors import BuildError
 
 CLASSES: dict[str, Any] = {
@@ -75,8 +75,7 @@ def architecture(module: Any) -> dict[str, Any]:
 
 
 def _load(kind: Any, upstream: Upstream) -> Any:
-    local = Path(upstream.source).is_dir()
-    options: dict[str, Any] = {} if local else {"revision": upstream.revision}
+    options = pinned(upstream.source, upstream.revision)
     if kind is not AutoTokenizer:
         options["use_safetensors"] = True
     try:
@@ -84,7 +83,7 @@ def _load(kind: Any, upstream: Upstream) -> Any:
     except (OSError, ValueError) as error:
         raise BuildError(
             "TRAINING_DATA",
-            upstream.source if local else f"{upstream.source}@{upstream.revision}",
+            f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source,
             str(error).split("\n", 1)[0],
             f"a checkpoint for {kind.__name__} with model.safetensors",
             "correct source and revision, and see that the Hub can be reached",
