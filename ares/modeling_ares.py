@@ -334,7 +334,8 @@ class AresModel(PreTrainedModel):
                 route[row] = f"{ESCALATED}:fusion"
         elif mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm" and self.arbiter and images is not None):
             if self.arbiter is None or images is None:
-                said, why = [None] * len(rows), "no vision-language model was asked"
+                said: list[str | None] = [None] * len(rows)
+                why = "no vision-language model was asked"
             else:
                 said = self.arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
                 why = "the vision-language model gave no usable answer"

@@ -6,6 +6,7 @@ can be added.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -45,26 +46,30 @@ class Report:
     accuracy: float | None
 
 
-def classification_report(confusion: ArrayLike, classes: tuple[str, ...]) -> Report:
+def classification_report(confusion: ArrayLike, classes: Sequence[str], abstained: ArrayLike | None = None) -> Report:
     """The report of a confusion matrix.
 
     Args:
         confusion: (k, k) counts, row = true class, column = predicted class.
         classes: the k class names.
+        abstained: (k,) images per true class that got no label; each is wrong, so that abstaining never helps.
 
     Returns:
         Scores in [0, 1], ideal 1. A ratio without a denominator is None, never 0.
 
     Raises:
-        ValueError: the matrix is not k by k, or holds a count below 0.
+        ValueError: the matrix is not k by k, `abstained` is not k long, or a count is below 0.
     """
     counts = np.asarray(confusion)
     k = len(classes)
     if counts.shape != (k, k):
         raise ValueError(f"A confusion matrix of {', '.join(classes)} is {k} by {k}, not {counts.shape}.")
-    if (counts < 0).any():
-        raise ValueError(f"A confusion matrix holds counts of 0 or more, not {counts.min()}.")
-    hits, support, predicted = np.diag(counts), counts.sum(1), counts.sum(0)
+    silent = np.zeros(k, int) if abstained is None else np.asarray(abstained)
+    if silent.shape != (k,):
+        raise ValueError(f"Abstained images of {k} classes are {k} counts, not {silent.shape}.")
+    if min(counts.min(initial=0), silent.min(initial=0)) < 0:
+        raise ValueError(f"A confusion matrix holds counts of 0 or more, not {min(counts.min(), silent.min())}.")
+    hits, support, predicted = np.diag(counts), counts.sum(1) + silent, counts.sum(0)
     scores = {
         name: ClassScores(
             _share(hits[i], predicted[i]),
@@ -81,7 +86,7 @@ def classification_report(confusion: ArrayLike, classes: tuple[str, ...]) -> Rep
         _mean([row.f1 for row in rows]),
         int(support.sum()),
     )
-    return Report(scores, macro, _share(hits.sum(), counts.sum()))
+    return Report(scores, macro, _share(hits.sum(), support.sum()))
 
 
 def _share(part: int, whole: int) -> float | None:

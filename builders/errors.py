@@ -25,6 +25,9 @@ CODES: dict[str, str] = {
     "CONFIG_INVALID": "a training configuration has a key or value that is not known",
     "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
     "TRAINING_DATA": "images to train on are missing, or cannot be used",
+    "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
+    "MODEL_UNSAFE": "a model's folder holds a file that could run code when it is loaded",
+    "DRIFT_INPUT": "annotations or a calibration cannot be compared",
 }
 
 
