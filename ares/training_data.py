@@ -169,7 +169,7 @@ class FolderData:
             if not files:
                 mend = "build the config, or leave the task out of the configuration"
                 raise BuildError("TRAINING_DATA", f"{self.folder / task}", f"no {split} split", "Parquet shards", mend)
-            read = load_dataset("parquet", data_files={"all": files}, split="all", cache_dir=str(self.work / "data"))
+            read = load_dataset("parquet", data_files={"part": files}, split="part", cache_dir=str(self.work / "data"))
             self._splits[split, task] = read.cast_column("image", Image(decode=False))
         return self._splits[split, task]
 
