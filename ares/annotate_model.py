@@ -1,0 +1,56 @@
+"""Which ARES labels images: its folder, and what names it for ever."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from builders.errors import BuildError
+
+_SOFTWARE = ("torch", "transformers", "pillow", "numpy", "xgboost-cpu", "xgboost")
+
+
+def find_model(model: Path | str) -> tuple[Path, dict[str, str]]:
+    """The folder of a model, and what names it: `name`, `revision`, `sha256`, and its `measurement`'s sha256 or ''.
+
+    Errors: BuildError TOOL_MISSING, BUILD_INCOMPLETE.
+    """
+    from ares.measurement import FILE as MEASUREMENT
+    from ares.measurement import model_sha256, read_measurement
+
+    folder = Path(model)
+    if not folder.is_dir():
+        folder = _fetched(str(model))
+    sha256 = model_sha256(folder)
+    real = folder.resolve()
+    name, revision = real.name, f"sha256:{sha256}"
+    if real.parent.name == "snapshots" and real.parent.parent.name.startswith("models--"):
+        name, revision = real.parent.parent.name.removeprefix("models--").replace("--", "/"), real.name
+    measurement = read_measurement(folder).sha256 if (folder / MEASUREMENT).is_file() else ""
+    return folder, {"name": name, "revision": revision, "sha256": sha256, "measurement": measurement}
+
+
+def _fetched(model: str) -> Path:
+    """The snapshot of a repository on the Hub: data alone, no code of it."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    name, _, revision = model.partition("@")
+    try:
+        found = snapshot_download(name, revision=revision or None, allow_patterns=["*.json", "*.safetensors"])
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        said = str(error).strip().split("\n", 1)[0]
+        mend = "name a folder, or a repository as NAMESPACE/NAME@REVISION"
+        raise BuildError("TOOL_MISSING", model, said, "a folder or a repository with ARES", mend) from error
+    return Path(found)
+
+
+def versions() -> dict[str, str]:
+    """Of the software that can change an answer."""
+    found = {}
+    for package in _SOFTWARE:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,184 @@
+"""From images to answers: read ahead in threads, find faces if asked to, and fill the model's batches across images.
+
+What is answered for an image depends on nothing but the image: not on the size of a batch, not on the number of
+threads, not on what stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .faces_ares import FaceDetector, face_crops
+from .fates_ares import Fate
+from .image_processing_ares import AresImageProcessor, Prepared, as_images
+from .reading_ares import quiet
+
+if TYPE_CHECKING:
+    from .modeling_ares import Answer, AresModel
+
+
+@dataclass
+class Answered:
+    """One input.
+
+    Args:
+        fate: what became of it.
+        answers: one per face, in the order of the detector; exactly one where no detector is on, or where there is no
+            face or no readable image.
+    """
+
+    fate: Fate
+    answers: list[Answer] = field(default_factory=list)
+
+
+def classify(
+    model: AresModel,
+    images: Any,
+    *,
+    processor: AresImageProcessor | None = None,
+    batch: int = 64,
+    workers: int = 0,
+    detector: FaceDetector | None = None,
+) -> list[list[Answer]]:
+    """The answers for one image, or for many.
+
+    Args:
+        model: ARES.
+        images: see `AresImageProcessor.preprocess`: PIL images, paths, bytes, arrays, or a dataset's column.
+        processor: reads them; one of the model's size if left out.
+        batch: faces that are decided together; rounded up to whole tiles.
+        workers: threads that read ahead; 0 reads in between.
+        detector: finds faces; without one, every image counts as one face.
+
+    Returns:
+        For each image its answers, one per face. An image without usable content has one whose status and reason say
+        why.
+    """
+    processor = processor or AresImageProcessor(image_size=model.config.image_size)
+    found = answered(model, processor, as_images(images), batch=batch, workers=workers, detector=detector)
+    return [each.answers for each in found]
+
+
+def answered(
+    model: AresModel,
+    processor: AresImageProcessor,
+    images: Iterable[Any],
+    *,
+    batch: int = 64,
+    workers: int = 0,
+    detector: FaceDetector | None = None,
+) -> Iterator[Answered]:
+    """The answers for each image, in order; images are taken from the iterator a little ahead of them.
+
+    Args:
+        model: ARES.
+        processor: of the model's size.
+        images: any number of them.
+        batch: faces that are decided together; rounded up to whole tiles.
+        workers: threads that read ahead.
+        detector: finds faces.
+
+    Raises:
+        ValueError: the processor makes squares of another size than the model takes.
+    """
+    size = model.config.image_size
+    if processor.image_size != size:
+        raise ValueError(f"The processor makes images of {processor.image_size} pixels; the model takes {size}.")
+    tile = model.config.tile
+    batch = max(1, -(-batch // tile)) * tile
+    keep = detector is not None or model.arbiter is not None
+    prepare = partial(processor.prepare, square=detector is None, keep=keep)
+    waiting: deque[tuple[Answered, int]] = deque()
+    faces: list[_Face] = []
+    with quiet():
+        for group in _grouped(_ahead(prepare, images, workers, 2 * batch), batch):
+            for each, found in zip(group, _faces(group, processor, detector), strict=True):
+                image = Answered(each.fate)
+                waiting.append((image, len(found) or 1))
+                faces += [replace(face, of=image) for face in found]
+                if not found:
+                    image.answers.append(_without_face(each.fate))
+            while len(faces) >= batch or (faces and len(waiting) > 4 * batch):
+                _decide(model, processor, faces[:batch])
+                faces = faces[batch:]
+            yield from _finished(waiting)
+        while faces:
+            _decide(model, processor, faces[:batch])
+            faces = faces[batch:]
+        yield from _finished(waiting)
+
+
+@dataclass(frozen=True)
+class _Face:
+    pixels: Any
+    image: Any
+    number: int = 0
+    of_all: int = 1
+    of: Answered | None = None
+
+
+def _faces(
+    group: Sequence[Prepared], processor: AresImageProcessor, detector: FaceDetector | None
+) -> list[list[_Face]]:
+    """The faces of each image; an image counts as one where no detector is on."""
+    if detector is None:
+        return [[] if each.pixels is None else [_Face(each.pixels, each.image)] for each in group]
+    found: list[list[_Face]] = [[] for _ in group]
+    readable = [(place, each.image) for place, each in enumerate(group) if each.image is not None]
+    boxes = detector.detect([image for _, image in readable]) if readable else []
+    for (place, image), of_one in zip(readable, boxes, strict=True):
+        crops = face_crops(image, of_one)
+        found[place] = [_Face(processor.square(crop), crop, i, len(crops)) for i, crop in enumerate(crops)]
+    return found
+
+
+def _decide(model: AresModel, processor: AresImageProcessor, faces: Sequence[_Face]) -> None:
+    """Answer faces, and hand each answer to its image."""
+    pixels = processor.tensor([face.pixels for face in faces], model.device, model.dtype)
+    images = [face.image for face in faces] if model.arbiter is not None else None
+    for face, answer in zip(faces, model.answers(model.decide(pixels, images)), strict=True):
+        assert face.of is not None
+        face.of.answers.append(replace(answer, face=face.number, faces=face.of_all))
+
+
+def _without_face(fate: Fate) -> Answer:
+    from .modeling_ares import Answer
+
+    if fate.status == "ok":
+        return Answer("no_face", "no_face", faces=0)
+    return Answer(fate.status, fate.reason, faces=0)
+
+
+def _finished(waiting: deque[tuple[Answered, int]]) -> Iterator[Answered]:
+    """The images at the head of the queue that have all their answers."""
+    while waiting and len(waiting[0][0].answers) == waiting[0][1]:
+        yield waiting.popleft()[0]
+
+
+def _ahead(prepare: Callable[[Any], Prepared], images: Iterable[Any], workers: int, most: int) -> Iterator[Prepared]:
+    """Prepared images in order; at most so many are ready or under way."""
+    stream = iter(images)
+    if not workers:
+        yield from map(prepare, stream)
+        return
+    with ThreadPoolExecutor(workers, "ares-read") as pool:
+        under_way: deque[Future[Prepared]] = deque(pool.submit(prepare, image) for image in islice(stream, most))
+        try:
+            while under_way:
+                yield under_way.popleft().result()
+                under_way.extend(pool.submit(prepare, image) for image in islice(stream, 1))
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def _grouped(prepared: Iterable[Prepared], size: int) -> Iterator[list[Prepared]]:
+    stream = iter(prepared)
+    while group := list(islice(stream, size)):
+        yield group
