@@ -2,9 +2,9 @@
 
 Decisions where the paper is silent:
 
-- *Which expert suits an image* where several are right: any of them. The fast router maximises the log of the
-  probability that it gives to the right experts together; where none is right it is trained towards equal
-  probabilities, so that its confidence stays below the threshold and the pool is asked.
+- *Which expert suits an image* where several are right: the one that is right most often. Where none is right, the
+  fast router is trained towards equal probabilities, so that its confidence stays below the threshold and the pool is
+  asked.
 - *When to escalate*: the vote is wrong and the arbiter right. Where the arbiter is a vision-language model that is not
   asked during training, the vote being wrong is enough. Images on which both are right, or both wrong, teach to trust
   the vote, with a smaller weight.
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn import functional
 
 from ares.augmentation import augmented, image_seed
 from ares.modeling_ares import AresModel
@@ -32,21 +33,21 @@ _HELD_OUT = 10
 """One image in this many of the routers' images stops the fast router's training."""
 
 
-def fast_loss(logits: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Minus the log of the probability of the right experts together; where none is, the cross-entropy with equal ones.
+def suited(right: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """What the fast router is to say of images.
 
     Args:
-        logits: (n, experts).
-        right: (n, experts), bool.
+        right: (n, experts), who is right.
 
     Returns:
-        (n,).
+        (n, experts) probabilities: 1 for the expert that is right, of several for the one that is right most often over
+        all images (then the first one); equal ones where none is right.
     """
-    log = torch.log_softmax(logits, dim=-1)
-    none = ~right.any(-1, keepdim=True)
-    # Where no expert is right, all are taken in: a logarithm of zero would spoil the gradient, though it is not used.
-    some = torch.logsumexp(log.masked_fill(~(right | none), -torch.inf), dim=-1)
-    return torch.where(none.squeeze(-1), -log.mean(-1), -some)
+    order = np.argsort(-right.mean(axis=0), kind="stable")
+    first = order[right[:, order].argmax(axis=1)]
+    target = np.eye(right.shape[1], dtype=np.float32)[first]
+    target[~right.any(axis=1)] = 1 / right.shape[1]
+    return target
 
 
 def train_fast(
@@ -79,7 +80,7 @@ def train_fast(
     held = np.array([image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {str(task["name"]): data.part("routers", str(task["name"])) for task in tasks}
-    right = {name: torch.as_tensor(found.right) for name, found in pools.items()}
+    targets = {name: torch.as_tensor(suited(found.right)) for name, found in pools.items()}
     heads = torch.nn.ModuleDict({str(task["name"]): router.heads[str(task["name"])] for task in tasks})
     trained = heads if heads_only else router
     if heads_only:
@@ -88,9 +89,9 @@ def train_fast(
     def loss(pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:
         with run.accelerator.autocast():
             logits = router(pixels)
-        known = torch.stack([right[name][i] for name, i in chosen]).to(device)
+        wanted = torch.stack([targets[name][i] for name, i in chosen]).to(device)
         mine = torch.stack([logits[name][place] for place, (name, _) in enumerate(chosen)])
-        return fast_loss(mine.float(), known)
+        return functional.cross_entropy(mine.float(), wanted, reduction="none")
 
     def batches(order: Sequence[NDArray[np.intp]], rows: NDArray[np.intp]) -> Iterator[tuple[Any, torch.Tensor]]:
         """The units of each batch, with their images; each task's images are read in one go."""
