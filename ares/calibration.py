@@ -87,7 +87,7 @@ def part_report(
     Returns:
         Task -> `images`; `routes` (route -> count); `confidence` (`quantiles` and their `values`); `abstained`;
         `attributes` (attribute -> `labels`, `confusion` with rows true and columns predicted, `accuracy` with abstained
-        images counted as wrong).
+        images counted as wrong, `confidence` of its likeliest label).
     """
     report: dict[str, Any] = {}
     decided: dict[int, dict[str, Decided]] = {}
@@ -112,19 +112,25 @@ def _task_report(
         codes = np.array([names.index(value) for value in values])
         confusion = np.zeros((len(names), len(names)), int)
         np.add.at(confusion, (codes[labels[answered]], codes[found.label[answered]]), 1)
-        accuracy = float(np.trace(confusion) / len(rows))
-        attributes[attribute] = {"labels": names, "confusion": confusion.tolist(), "accuracy": accuracy}
+        mass = np.stack([found.probability[rows][:, codes == code].sum(axis=1) for code in range(len(names))])
+        attributes[attribute] = {
+            "labels": names,
+            "confusion": confusion.tolist(),
+            "accuracy": float(np.trace(confusion) / len(rows)),
+            "confidence": _quantiles(mass.max(axis=0)),
+        }
     return {
         "images": len(rows),
         "routes": dict(sorted(Counter(found.route[row] for row in rows).items())),
-        "confidence": {
-            "quantiles": list(QUANTILES),
-            "values": [float(value) for value in np.quantile(confidence, QUANTILES)],
-        },
+        "confidence": _quantiles(confidence),
         "abstained": len(rows) - len(answered),
         "accuracy": float((found.label[rows] == labels[rows]).mean()),
         "attributes": attributes,
     }
+
+
+def _quantiles(values: NDArray[np.float64]) -> dict[str, list[float]]:
+    return {"quantiles": list(QUANTILES), "values": [float(value) for value in np.quantile(values, QUANTILES)]}
 
 
 def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:

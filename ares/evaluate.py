@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ares.evaluate_data import TestData, open_test
+from ares.evaluate_data import HeldOutData, open_test
 from ares.evaluate_measure import Measured, measure_attribute
 from ares.evaluate_routes import NO_ARBITER, Outcome, Point, Remembering, ablations, observe_all, pareto, routed
 from ares.evaluate_speed import Speed, part_seconds, time_ablations
@@ -112,7 +112,7 @@ def evaluate(
 
 def measure(
     model: AresModel,
-    data: TestData,
+    data: HeldOutData,
     about: Mapping[str, str],
     *,
     batch: int = 64,

@@ -23,7 +23,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True)
-class TestSet:
+class HeldOut:
     """Images of one source, measured for some tasks.
 
     Args:
@@ -47,7 +47,7 @@ class TestSet:
 
 
 @dataclass(frozen=True)
-class TestData:
+class HeldOutData:
     """All images that a model is measured on.
 
     Args:
@@ -60,7 +60,7 @@ class TestData:
     name: str
     revision: str
     sha256: str
-    sets: tuple[TestSet, ...]
+    sets: tuple[HeldOut, ...]
 
 
 class Pictures(Sequence[Any]):
@@ -85,7 +85,7 @@ class Pictures(Sequence[Any]):
         return Image.fromarray(pixels[0].permute(1, 2, 0).numpy())
 
 
-def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> TestData:
+def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> HeldOutData:
     """The images that a command line names.
 
     Args:
@@ -102,9 +102,9 @@ def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: in
         manifest = json.loads((opened.folder / "manifest.json").read_text(encoding="utf-8"))
         sets = tuple(_test_set(opened.part("test", str(t["name"])), [t], tasks) for t in tasks)
         sample = " (sample)" if manifest.get("sample") else ""
-        return TestData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
+        return HeldOutData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
     faces = DrawnFaces("test", int(data.removeprefix(DRAWN)), tasks, size, seed)
-    return TestData("drawn faces", f"{data}, seed {seed}", opened.sha256, (_test_set(faces, tasks, tasks),))
+    return HeldOutData("drawn faces", f"{data}, seed {seed}", opened.sha256, (_test_set(faces, tasks, tasks),))
 
 
 def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -116,7 +116,7 @@ def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.
     return found
 
 
-def _test_set(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> TestSet:
+def _test_set(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:
     groups = {
         attribute: (
             tuple(dict.fromkeys(str(value) for value in values)),
@@ -127,4 +127,4 @@ def _test_set(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequen
     }
     if isinstance(faces, FolderFaces):
         groups["origin"] = (("real", "generated"), faces.generated.astype(np.intp))
-    return TestSet(faces, tuple(str(task["name"]) for task in measured), groups)
+    return HeldOut(faces, tuple(str(task["name"]) for task in measured), groups)

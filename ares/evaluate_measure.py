@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ares.evaluate_data import TestSet, attribute_codes
+from ares.evaluate_data import HeldOut, attribute_codes
 from ares.modeling_ares import Decided
 from ares.reports import Report, classification_report
 from metrics.accuracy_disparity.formula import accuracy_disparity
@@ -98,7 +98,7 @@ class Measured:
     calibration: Calibration
 
 
-def measure_attribute(task: Mapping[str, Any], attribute: str, images: TestSet, decided: Decided) -> Measured:
+def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
     """Measure an attribute of a task on its test set.
 
     Args:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ares.evaluate_data import Pictures, TestSet
+from ares.evaluate_data import Pictures, HeldOut
 from ares.modeling_ares import ABLATIONS, ABSTAINED, FAST, SINGLE, VOTE, AresModel, Decided, Observed
 
 FAST_STEPS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -97,7 +97,7 @@ class Remembering:
 
 
 def observe_all(
-    model: AresModel, images: TestSet, batch: int, progress: Progress = lambda what, done, total: None
+    model: AresModel, images: HeldOut, batch: int, progress: Progress = lambda what, done, total: None
 ) -> dict[str, Observed]:
     """What every part of the model says of every image of a set."""
     found: list[dict[str, Observed]] = []
@@ -122,7 +122,7 @@ def configured(model: AresModel, **settings: Any) -> Iterator[AresModel]:
 
 
 def ablations(
-    model: AresModel, sets: Sequence[TestSet], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
+    model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
 ) -> dict[str, Outcome]:
     """Row of Tables 11 and 12 -> outcome; `seen` as `observe_all` gives it, per set."""
     found = {}
@@ -136,7 +136,7 @@ def ablations(
 
 
 def pareto(
-    model: AresModel, sets: Sequence[TestSet], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
+    model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
 ) -> list[Point]:
     """Accuracy, escalation and cost for every pair of thresholds, and for the model's own."""
     own = (float(model.config.fast_confidence), float(model.config.escalation))
@@ -152,13 +152,13 @@ def pareto(
     ]
 
 
-def routed(model: AresModel, images: TestSet, seen: Mapping[str, Observed]) -> dict[str, Decided]:
+def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> dict[str, Decided]:
     """The decisions of the model as it is configured."""
     return model.route(seen, Pictures(images.faces) if model.arbiter is not None else None)
 
 
 def outcome(
-    model: AresModel, sets: Sequence[TestSet], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
+    model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
 ) -> Outcome:
     """How the model does as it is configured."""
     names = [str(task["name"]) for task in model.config.tasks]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ares.evaluate_data import Pictures, TestSet
+from ares.evaluate_data import Pictures, HeldOut
 from ares.evaluate_routes import configured
 from ares.modeling_ares import ABLATIONS, SINGLE, AresModel
 
@@ -38,7 +38,7 @@ class Speed:
     p95: float
 
 
-def time_ablations(model: AresModel, images: TestSet, batch: int, number: int) -> dict[str, Speed]:
+def time_ablations(model: AresModel, images: HeldOut, batch: int, number: int) -> dict[str, Speed]:
     """Row of Tables 11 and 12 -> its speed on the first `number` images of a set; rows that cannot run are left out."""
     number = min(number, len(images))
     pixels = images.pixels(np.arange(number), model.device)
@@ -66,7 +66,7 @@ def _timed(model: AresModel, pixels: torch.Tensor, shown: list[Any] | None, batc
 
 
 @torch.inference_mode()
-def part_seconds(model: AresModel, images: TestSet, number: int) -> dict[str, float]:
+def part_seconds(model: AresModel, images: HeldOut, number: int) -> dict[str, float]:
     """Seconds per image of every part, in full tiles: `router`, `stem/<kind>`, `expert/<task>/<kind>`, `fusion/<task>`.
 
     With a vision-language model also `arbiter`, per question. The best of three runs is taken.
