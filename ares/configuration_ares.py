@@ -103,7 +103,7 @@ class AresConfig(PretrainedConfig):
         **kwargs: Any,
     ) -> None:
         self.tasks = [dict(AGE_GENDER), dict(SKIN_TONE)] if tasks is None else tasks
-        # In alphabetical order, as in the JSON file: routers and the fusion regressor count on the order of the experts.
+        # In alphabetical order, as in the JSON file: routers and the fusion regressor count on the experts' order.
         self.backbones = {kind: dict(entry) for kind, entry in sorted((backbones or BACKBONES).items())}
         self.router = dict(router or {"source": ROUTER})
         self.fast_confidence = fast_confidence
