@@ -7,7 +7,9 @@ process does, because another number may change the last bit of a sum; so may an
 from __future__ import annotations
 
 import json
+import logging
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -22,6 +24,8 @@ from builders.errors import BuildError
 if TYPE_CHECKING:
     from ares.annotate_rows import Tally
 
+_STATISTICS, _TOKEN = "RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN"
+"""Nothing is reported to Ray's makers, and a cluster of this process alone leaves no token in the user's folder."""
 _AHEAD = 2
 """Threads of a worker that read ahead."""
 
@@ -70,7 +74,8 @@ class Worker:
 @contextmanager
 def _cluster(workers: int) -> Iterator[Any]:
     """Ray, connected to the cluster of RAY_ADDRESS, or started on this machine until the block ends."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    before = {name: os.environ.get(name) for name in (_STATISTICS, _TOKEN)}
+    os.environ.setdefault(_STATISTICS, "0")
     try:
         import ray
         import ray.data
@@ -81,7 +86,10 @@ def _cluster(workers: int) -> Iterator[Any]:
     if started:
         address = os.environ.get("RAY_ADDRESS")
         local = {} if address else {"num_cpus": workers, "include_dashboard": False}
+        if not address:
+            os.environ.setdefault(_TOKEN, secrets.token_hex(32))
         ray.init(address, log_to_driver=False, configure_logging=False, **local)
+    logging.getLogger("ray.data").setLevel(logging.WARNING)
     context = ray.data.DataContext.get_current()
     shown, context.enable_progress_bars = context.enable_progress_bars, False
     try:
@@ -90,6 +98,9 @@ def _cluster(workers: int) -> Iterator[Any]:
         context.enable_progress_bars = shown
         if started:
             ray.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
 
 
 def _packed(table: pa.Table) -> bytes:
