@@ -151,13 +151,14 @@ def _checks(generator: str, calibration: Mapping[str, Any], routes: pa.Table, as
         yield _tested(generator, f"routes of {task}", table, names, ordered=False)
         for attribute, found in known["attributes"].items():
             what = f"confidence in {attribute}"
-            edges, shares = _bins(found["confidence"])
+            edges, below = _bins(found["confidence"])
             columns = [f"probability/{attribute}/{label}" for label in found["labels"]]
             chances = np.array([routes[name].to_pylist() for name in columns], np.float64)
             sure = np.round(chances[:, ~np.isnan(chances).any(axis=0)].max(axis=0, initial=0.0), _DIGITS)
             counts = np.bincount(np.searchsorted(edges[:-1], sure, side="left"), minlength=len(edges))
             names = [f"up to {edge:.3f}" for edge in edges]
-            table = np.array([np.rint(shares * known["images"]), counts])
+            expected = np.diff(np.rint(below * known["images"]), prepend=0.0)
+            table = np.array([expected, counts])
             yield _tested(generator, what, table, names, ordered=True)
 
 
@@ -196,11 +197,11 @@ def _merged(table: NDArray[Any], ordered: bool) -> NDArray[Any]:
 
 
 def _bins(confidence: Mapping[str, Sequence[float]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Upper edges of bins, and the calibration set's share of each; equal quantiles are one edge."""
+    """Upper edges of bins, and the calibration set's share up to each; equal quantiles are one edge."""
     upper = dict(zip((round(value, _DIGITS) for value in confidence["values"]), confidence["quantiles"], strict=True))
-    upper.pop(round(confidence["values"][0], _DIGITS), None) if len(upper) > 1 else None
-    edges, below = np.array(list(upper)), np.array(list(upper.values()))
-    return edges, np.diff(below, prepend=0.0)
+    if len(upper) > 1 and (least := round(confidence["values"][0], _DIGITS)) in upper and upper[least] == 0:
+        del upper[least]
+    return np.array(list(upper)), np.array(list(upper.values()))
 
 
 def _adjusted(checks: Sequence[Check]) -> Iterator[Check]:
