@@ -397,8 +397,11 @@ class AresModel(PreTrainedModel):
         )
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Write config, safetensors, and each task's escalation router as JSON."""
+        """Write config, safetensors, each task's escalation router as JSON, and the image processor's settings."""
+        from .image_processing_ares import AresImageProcessor
+
         super().save_pretrained(save_directory, *args, **kwargs)
+        AresImageProcessor(image_size=self.config.image_size).save_pretrained(save_directory)
         for task, router in self.escalation.items():
             router.save(Path(save_directory) / escalation_file(task))
 
