@@ -71,7 +71,7 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
         attire=colours[random.randint(len(colours))],
         expression=("neutral", "smiling", "serious")[random.randint(3)],
     )
-    inner = round(size * random.uniform(0.65, 0.9)) if small else size
+    inner = round(size * random.uniform(0.7, 0.95)) if small else size
     kind = ("side", "scarf", "panel")[random.randint(3)] if incomplete else ""
     image = draw_sitter(who, int(random.randint(2**31)), size=inner, incomplete=kind)
     pixels = _placed(np.asarray(image, np.float64), size, random)

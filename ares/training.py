@@ -104,7 +104,8 @@ def _train_tasks(
     for task in tasks:
         for kind, upstream in config.experts.items():
             encoder = texts(upstream, task["prompts"]) if kind == "clip" else None
-            metrics += train_expert(model, kind, task, config, data, run, encoder)
+            first = task is tasks[0] and not added and not upstream.source
+            metrics += train_expert(model, kind, task, config, data, run, encoder, with_stem=first)
     pools: dict[str, Pool] = {}
     for task in tasks:
         name = task["name"]

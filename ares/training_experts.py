@@ -3,6 +3,9 @@
 CLIP's prototypes begin as its text encoder's embeddings of the task's prompts. While the expert is trained, a prototype
 is that embedding plus a learnable offset: the text encoder learns at its low rate, the offset at the head's rate.
 Afterwards their sum is the prototype, and the text encoder is no longer needed.
+
+A backbone without an upstream checkpoint has random weights, and nothing in its stem is worth keeping: there the stem
+is trained together with the first task's expert, and stays as it is from then on.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from torch import nn
 from torch.nn import functional
 
 from ares.augmentation import augmented, image_seed
-from ares.experts_ares import Expert
+from ares.experts_ares import Expert, Stem
 from ares.modeling_ares import AresModel, expert_name
 from ares.training_config import TrainingConfig
 from ares.training_data import Data, Faces
@@ -46,11 +49,13 @@ def focal_loss(logits: torch.Tensor, labels: torch.Tensor, gamma: float, alpha: 
 
 
 class Trained(nn.Module):
-    """An expert while it is trained, with the text encoder of its prototypes if there is one."""
+    """An expert while it is trained, with the text encoder of its prototypes and the stem, if they are trained too."""
 
-    def __init__(self, expert: Expert, texts: Texts | None) -> None:
+    def __init__(self, expert: Expert, texts: Texts | None, stem: Stem | None) -> None:
         super().__init__()
-        self.expert, self.texts = expert, texts
+        self.expert, self.texts, self.stem = expert, texts, stem
+        if stem is not None:
+            stem.requires_grad_(True)
         if texts is not None:
             nn.init.zeros_(expert.prototypes)
 
@@ -62,7 +67,9 @@ class Trained(nn.Module):
         return torch.func.functional_call(self.expert, prototypes, (hidden,))[1]
 
     def settle(self) -> None:
-        """Make the sums the expert's prototypes."""
+        """Freeze the stem, and make the sums the expert's prototypes."""
+        if self.stem is not None:
+            self.stem.requires_grad_(False)
         if self.texts is not None:
             with torch.no_grad():
                 self.expert.prototypes.add_(self.texts())
@@ -77,6 +84,8 @@ def train_expert(
     data: Data,
     run: Run,
     texts: Texts | None,
+    *,
+    with_stem: bool = False,
 ) -> list[dict[str, Any]]:
     """Train one expert of the model in place.
 
@@ -88,6 +97,7 @@ def train_expert(
         data: its images.
         run: devices, folder, seed.
         texts: the text encoder with the task's prompts, for CLIP.
+        with_stem: whether the stem is trained too.
 
     Returns:
         The metrics of each epoch, with a confusion matrix over the held-out images (rows: true, columns: predicted).
@@ -95,9 +105,9 @@ def train_expert(
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
     known, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
-    device, stem = run.accelerator.device, model.stems[kind].eval()
-    trained = Trained(model.expert(name, kind), texts).to(device)
-    stem.to(device)
+    device, stem = run.accelerator.device, model.stems[kind].to(run.accelerator.device)
+    assert isinstance(stem, Stem)
+    trained = Trained(model.expert(name, kind), texts, stem if with_stem else None).to(device)
     stage = expert_name(name, kind)
     colour = config.task(name).colour
 
@@ -108,7 +118,7 @@ def train_expert(
             labels = torch.as_tensor(faces.labels[name][batch], device=device)
             images = augmented(pixels.to(device).float() / 255, seeds, config.augmentation, colour)
             with run.accelerator.autocast():
-                with torch.no_grad():
+                with torch.set_grad_enabled(with_stem):
                     hidden = stem(images)
                 logits = trained(hidden)
             yield _loss(logits.float(), labels, settings).sum()
@@ -133,6 +143,8 @@ def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:
     body: list[nn.Parameter] = []
     for name, parameter in trained.expert.named_parameters():
         (heads if name.startswith(HEADS) else body).append(parameter)
+    if trained.stem is not None:
+        body += list(trained.stem.parameters())
     groups: list[dict[str, Any]] = [
         {"params": heads, "lr": settings.learning_rate},
         {"params": body, "lr": settings.backbone_learning_rate},

@@ -136,6 +136,8 @@ def finish(
 
 
 def _refuse(out: Path) -> None:
+    if not (out / ".training" / "asked.json").is_file():
+        shutil.rmtree(out / ".training")
     mend = "name another folder with --out, or remove this one"
     raise BuildError("OUT_IN_USE", str(out), "something else", "an empty folder, or one of the same training", mend)
 

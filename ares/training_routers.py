@@ -2,9 +2,9 @@
 
 Decisions where the paper is silent:
 
-- *Which expert suits an image* where several are right: the one that is right most often. Where none is right, the
-  fast router is trained towards equal probabilities, so that its confidence stays below the threshold and the pool is
-  asked.
+- *Which expert suits an image* where several are right: the one that is right most often. The fast router learns to
+  name it with the probability that this expert gives to the right label, so that it is unsure where the expert is;
+  where no expert is right, it learns equal probabilities. Below the threshold the pool is asked.
 - *When to escalate*: the vote is wrong and the arbiter right. Where the arbiter is a vision-language model that is not
   asked during training, the vote being wrong is enough. Images on which both are right, or both wrong, teach to trust
   the vote, with a smaller weight.
@@ -33,21 +33,22 @@ _HELD_OUT = 10
 """One image in this many of the routers' images stops the fast router's training."""
 
 
-def suited(right: NDArray[np.bool_]) -> NDArray[np.float32]:
+def suited(found: Pool) -> NDArray[np.float32]:
     """What the fast router is to say of images.
 
-    Args:
-        right: (n, experts), who is right.
-
     Returns:
-        (n, experts) probabilities: 1 for the expert that is right, of several for the one that is right most often over
-        all images (then the first one); equal ones where none is right.
+        (n, experts) probabilities. The expert that is right, of several the one that is right most often over all
+        images (then the first one), has the probability that it gives to the right label, the others share what is
+        left; where none is right, all are equal.
     """
-    order = np.argsort(-right.mean(axis=0), kind="stable")
-    first = order[right[:, order].argmax(axis=1)]
-    target = np.eye(right.shape[1], dtype=np.float32)[first]
-    target[~right.any(axis=1)] = 1 / right.shape[1]
-    return target
+    n, experts = found.right.shape
+    order = np.argsort(-found.right.mean(axis=0), kind="stable")
+    first = order[found.right[:, order].argmax(axis=1)]
+    sure = found.probabilities[np.arange(n), first, found.labels]
+    target = np.repeat((1 - sure[:, None]) / max(experts - 1, 1), experts, axis=1)
+    target[np.arange(n), first] = sure
+    target[~found.right.any(axis=1)] = 1 / experts
+    return target.astype(np.float32)
 
 
 def train_fast(
@@ -80,7 +81,7 @@ def train_fast(
     held = np.array([image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {str(task["name"]): data.part("routers", str(task["name"])) for task in tasks}
-    targets = {name: torch.as_tensor(suited(found.right)) for name, found in pools.items()}
+    targets = {name: torch.as_tensor(suited(found)) for name, found in pools.items()}
     heads = torch.nn.ModuleDict({str(task["name"]): router.heads[str(task["name"])] for task in tasks})
     trained = heads if heads_only else router
     if heads_only:
