@@ -99,7 +99,7 @@ def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str
         yield Pair(attribute, row["pair"], age, left, right)
     for reason, count in sorted(lost.items()):
         if not job.sample:
-            job.note(f"vision/{attribute}: {count} of {plan.PAIRS[attribute]} planned pairs ({reason}).")
+            job.note(f"vision/{attribute}: {count} of {plan.PAIRS[attribute]} planned pairs are left out ({reason}).")
 
 
 def _gender_race(attribute: plan.Attribute, shared: str, group: str) -> tuple[str, str]:

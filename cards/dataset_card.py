@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,10 @@ GATE = (
 _COMMON = {
     "id": "names the row; where it is an item, a submission names it so",
     "origin": "the source of the image, or synthetic",
+    "occupation": "one of the 52 of Table 20",
+    "gender": "perceived gender presentation",
+    "age": "perceived age",
+    "skin_tone": "perceived skin tone",
     "source_file": "the file below the source's folder",
     "source_sha256": "of that file",
 }
@@ -74,7 +78,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
     sources = _used_sources(dataset, manifest)
     columns = {
         config: [
-            {"name": name, "type": _type(feature), "about": splits[0].fields.get(name, _COMMON.get(name, ""))}
+            {"name": name, "type": _type(feature), "about": _cell(splits[0].fields.get(name, _COMMON.get(name, "")))}
             for name, feature in features[config].items()
         ]
         for config, splits in manifest.configs().items()
@@ -93,6 +97,8 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
             changes=CHANGES,
             counts_text=_counts,
             joint_text=_joint,
+            source_text=_source,
+            pictures=any(type(one).__name__ == "Image" for each in features.values() for one in each.values()),
         )
     )
     front = yaml.safe_dump(_front_matter(dataset, manifest, features), sort_keys=False, allow_unicode=True, width=110)
@@ -162,14 +168,14 @@ def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
     return [SOURCES[name] for name in dataset.sources if name in origins | files]
 
 
-def _joins(manifest: Manifest) -> list[tuple[str, str]]:
-    """Config and source of the rows whose images are left out."""
-    found: dict[tuple[str, str], None] = {}
-    for split in manifest.splits:
-        for origin, rows in split.counts.get("origin", {}).items():
-            if rows and origin in SOURCES and not SOURCES[origin].redistribute:
-                found[split.config, origin] = None
-    return list(found)
+def _joins(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """Config, split and source of the rows whose images are left out."""
+    return [
+        (split.config, split.split, origin)
+        for split in manifest.splits
+        for origin, rows in split.counts.get("origin", {}).items()
+        if rows and origin in SOURCES and not SOURCES[origin].redistribute
+    ]
 
 
 def _features(shard: Path) -> Any:
@@ -187,21 +193,36 @@ def _type(feature: Any) -> str:
     return str(feature.dtype) if kind == "Value" else kind.lower()
 
 
+def _source(source: Source) -> str:
+    """Title and where to get it, as a link where that is an address alone."""
+    address = source.address
+    is_link = address.startswith("https://") and " " not in address
+    return f"[{source.title}]({address})" if is_link else f"{source.title}: {address}"
+
+
+def _cell(text: str) -> str:
+    """A text as it can stand in a table: `<...>` is no HTML, `|` no border. Code between backticks shows `<` itself."""
+    pieces = text.replace("|", "\\|").split("`")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(pieces))
+
+
 def _counts(counts: Mapping[str, int], limit: int = 10) -> str:
-    shown = [f"{name or 'none'} {number}" for name, number in counts.items()]
-    if len(shown) <= limit:
-        return ", ".join(shown)
-    values = sorted(counts.values())
-    return f"{len(shown)} labels, {_range(values)} rows each"
+    """Rows per label; of many labels their number and range. Rows without a label are counted apart, as `none`."""
+    none = [f"none {counts['']}"] if counts.get("") else []
+    named = {name: number for name, number in counts.items() if name}
+    if len(named) <= limit:
+        return ", ".join([*(f"{name} {number}" for name, number in named.items()), *none])
+    return ", ".join([f"{len(named)} labels, {_range(named.values())} each", *none])
 
 
 def _joint(joint: Mapping[str, int]) -> str:
-    numbers = sorted(joint.values())
-    if len(joint) <= 18:
-        return ", ".join(f"{name} {number}" for name, number in joint.items()) + "."
-    return f"{len(joint)} with rows, {_range(numbers)} rows each."
+    if len(joint) > 18:
+        return f"{len(joint)} with rows, {_range(joint.values())} each."
+    named = (" / ".join(label or "none" for label in name.split(" / ")) for name in joint)
+    return ", ".join(f"{name} {number}" for name, number in zip(named, joint.values(), strict=True)) + "."
 
 
-def _range(ordered: Sequence[int]) -> str:
+def _range(numbers: Iterable[int]) -> str:
+    ordered = sorted(numbers)
     first, last = ordered[0], ordered[-1]
-    return str(first) if first == last else f"{first} to {last}"
+    return f"{first} row{'' if first == 1 else 's'}" if first == last else f"{first} to {last} rows"

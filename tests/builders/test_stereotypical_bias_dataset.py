@@ -113,7 +113,7 @@ def test_a_cell_without_faces_is_left_out_logged_and_noted(tmp_path: Path) -> No
     assert ages == {30: 6 + 3, 31: 6 + 6}
     assert manifest.rejected.keys() == {"no face in a cell", "too few different pairs"}
     assert sum(manifest.rejected.values()) + 7 + 21 == sum(plan.PAIRS.values())
-    assert any("planned pairs (no face in a cell)" in note for note in manifest.notes)
+    assert any("planned pairs are left out (no face in a cell)" in note for note in manifest.notes)
     lines = [json.loads(line) for line in (tmp_path / "out/review/rejected.jsonl").read_text().splitlines()]
     assert {"30/Indian/female"} <= {line["cell"] for line in lines}
 
