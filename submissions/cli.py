@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from builders.errors import BuildError
-from submissions import cli_builders, show
+from submissions import cli_ares, cli_builders, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
@@ -27,10 +27,11 @@ app = typer.Typer(
 )
 importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
 app.add_typer(importing, name="import")
+app.add_typer(cli_ares.app, name="ares")
 app.command("build", epilog=cli_builders.BUILD_EXAMPLE)(cli_builders.build)
 app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE)(cli_builders.sources)
 app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE)(cli_builders.publish)
-ONLINE = ("build", "publish")
+ONLINE = ("ares", "build", "publish")
 """The commands that may talk to the Hub: for models, and to publish."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]

@@ -1,0 +1,172 @@
+"""The commands of the classifier: `fairspace ares train`, `add-attribute`, `evaluate`, `annotate` and `drift`."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from submissions.faults import UsageError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Train, measure and run ARES, which labels the perceived presentation of persons in generated images.",
+)
+
+ModelArgument = Annotated[Path, typer.Argument(help="Folder of a trained model.", metavar="MODEL")]
+ConfigOption = Annotated[
+    str, typer.Option("--config", help="A TOML file, or `paper` or `tiny`, which come with this software.")
+]
+DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_classifier_25, or drawn:N.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1; a GPU if there is one.")]
+
+
+@app.command(epilog="Example: fairspace ares train --config tiny --data drawn:6000 --out built/ares")
+def train(
+    config: ConfigOption,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder to train into, or to go on in.")],
+) -> None:
+    """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
+    _need_ares()
+    from ares.training import train as trained
+
+    trained(_config(config), data, out, progress=_tell)
+    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+
+
+@app.command("add-attribute", epilog="Example: fairspace ares add-attribute built/ares --config race.toml ...")
+def add_attribute(
+    model: ModelArgument,
+    config: ConfigOption,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder of the model with the new attribute.")],
+) -> None:
+    """Train and register the experts of a new attribute; all others stay as they are, to the bit."""
+    _need_ares()
+    from ares.training import add_attribute as added
+
+    added(model, _config(config), data, out, progress=_tell)
+    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+
+
+@app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
+def evaluate(
+    model: ModelArgument,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder for the tables.")],
+    batch: Annotated[int, typer.Option(help="Images at a time; changes nothing but speed.", min=1)] = 64,
+    timed: Annotated[int, typer.Option(help="Images that seconds are taken with; 0 takes none.", min=0)] = 32,
+    seed: Annotated[int, typer.Option(help="Of drawn faces.", min=0)] = 0,
+    device: DeviceOption = "",
+    write_measurement: Annotated[
+        bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
+    ] = False,
+    date: Annotated[str, typer.Option(help="Of the measurement, YYYY-MM-DD; today if left out.")] = "",
+) -> None:
+    """Measure a model: reports, groups, calibration, speed, and the ablations E1 to E7 beside the printed tables."""
+    _need_ares()
+    from ares.evaluate import evaluate as evaluated
+    from submissions.progress import reported
+
+    with reported(f"Measuring {model}") as report:
+        found = evaluated(model, data, out, batch=batch, seed=seed, timed=timed, device=device, progress=report)
+    typer.echo(found.text())
+    if write_measurement:
+        from ares.measurement import write_measurement as written
+
+        written(model, found, date or datetime.datetime.now(tz=datetime.UTC).date().isoformat())
+        typer.echo(f"Wrote {model / 'measurement.json'}.")
+
+
+@app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
+def annotate(
+    images: Annotated[str, typer.Argument(help="A folder of images, Parquet or WebDataset shards, or a Hub dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
+    model: Annotated[str, typer.Option(help="Folder, or repository with @<revision> at its end.")],
+    batch: Annotated[int, typer.Option(help="Faces at a time; changes nothing but speed.", min=1)] = 64,
+    workers: Annotated[int, typer.Option(help="Threads that read ahead; changes nothing but speed.", min=0)] = 2,
+    task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
+    names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
+    kind: Annotated[str, typer.Option(help="Of the source, where it cannot be told.")] = "",
+    config: Annotated[str, typer.Option(help="Config of a dataset.")] = "",
+    split: Annotated[str, typer.Option(help="Split of a dataset; train if left out.")] = "",
+    faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
+    engine: Annotated[str, typer.Option(help="local, or ray to spread the work over a cluster.")] = "local",
+    device: DeviceOption = "",
+    precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+) -> None:
+    """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
+    _need_ares()
+    from ares.annotate import annotate as annotated
+    from submissions.progress import reported
+
+    with reported(f"Annotating {images}") as report:
+        found = annotated(
+            model,
+            images,
+            out,
+            batch=batch,
+            workers=workers,
+            task=task,
+            names=names,
+            kind=kind,
+            config=config,
+            split=split,
+            detector=_faces(faces),
+            engine=engine,
+            device=device,
+            precision=precision,
+            progress=report,
+        )
+    counts = found.data["counts"]
+    speed = f", {found.images_per_second:.1f} images/s" if found.images_per_second else ""
+    typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows{speed}")
+    for name, shares in found.shares.items():
+        routes = ", ".join(f"{route} {share:.1%}" for route, share in sorted(shares.items()))
+        typer.echo(f"  {name}: {routes}")
+    typer.echo("Labels are perceived presentation, measured with error.")
+
+
+@app.command(epilog="Example: fairspace ares drift built/ares annotations/model-a annotations/model-b")
+def drift(
+    model: ModelArgument,
+    annotations: Annotated[list[Path], typer.Argument(help="Folders of annotations, one per generator.")],
+) -> None:
+    """Warn where routes or confidence on new images differ from the calibration set; exit code 1 if any does."""
+    _need_ares()
+    from ares.drift import drift as drifted
+
+    found = drifted(model, annotations)
+    typer.echo(found.text())
+    if any(check.warns for check in found.checks):
+        raise typer.Exit(1)
+
+
+def _need_ares() -> None:
+    from importlib.util import find_spec
+
+    missing = [package for package in ("torch", "transformers", "xgboost", "safetensors") if find_spec(package) is None]
+    if missing:
+        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[ares]'.")
+
+
+def _config(named: str) -> Path:
+    """A file, or one that comes with this software."""
+    own = Path(__file__).parents[1] / "ares" / "configs" / f"{named}.toml"
+    return own if own.is_file() else Path(named)
+
+
+def _faces(named: str) -> dict[str, str] | None:
+    source, _, revision = named.partition("@")
+    return {"source": source, **({"revision": revision} if revision else {})} if named else None
+
+
+def _tell(event: Mapping[str, Any]) -> None:
+    """One line per epoch or router."""
+    figures = (f"{key} {value:.4g}" for key, value in event.items() if isinstance(value, float))
+    whole = (f"{key} {value}" for key, value in event.items() if isinstance(value, (int, str)))
+    typer.echo("  ".join([*whole, *figures]))
