@@ -105,15 +105,17 @@ def _metric(name: str, namespace: str) -> Artifact:
 
 
 def _ares(folder: Path, namespace: str) -> Artifact:
-    if not (folder / "config.json").is_file():
-        raise BuildError(
-            "BUILD_INCOMPLETE",
-            str(folder),
-            "no trained ARES",
-            "a folder with config.json and its weights",
-            "train it, or name its folder with --ares",
-        )
-    return Artifact("ares", Repo(f"{namespace}/ares", "model"), lambda scratch: dict(_folder(folder)))
+    """The classifier: weights and JSON of its folder, this software's code beside them, and its card."""
+    from ares.release import release_files
+    from cards.model_card import model_card
+
+    repo_id = f"{namespace}/ares"
+    released = release_files(folder)
+
+    def files(scratch: Path) -> Files:
+        return {**released, "README.md": model_card(folder, repo_id).encode()}
+
+    return Artifact("ares", Repo(repo_id, "model"), files)
 
 
 def _space(namespace: str) -> Artifact:

@@ -95,5 +95,6 @@ _RULES: dict[str, tuple[tuple[str, Callable[[Any], bool], str], ...]] = {
         _LICENCE,
         ("tags", _texts, "a list of words"),
         ("library_name", _text(50), "the library that loads it"),
+        ("pipeline_tag", _text(50), "the Hub's task"),
     ),
 }

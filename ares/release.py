@@ -1,0 +1,91 @@
+"""What of a trained ARES is published: weights, JSON, and the code that loads them; nothing that could run by itself.
+
+| file | what |
+|---|---|
+| `config.json`, `*.safetensors`, `escalation_*.json`, `preprocessor_config.json` | the model |
+| `*_ares.py` | its code, from this software and never from the model's folder |
+| `measurement.json` | its measured error; without it nothing is published |
+| `calibration.json`, `training.json`, `metrics.jsonl` | how it was trained, and what the drift check compares with |
+| `README.md` | the card |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ares.measurement import DECIDING, FILE, read_measurement
+from builders.errors import BuildError
+
+CODE = Path(__file__).parent
+NEEDED = ("config.json", "preprocessor_config.json", "calibration.json")
+RECORDS = (FILE, "calibration.json", "training.json", "metrics.jsonl")
+_OURS = re.compile(r"[a-z_]+_ares\.py")
+_REPLACED = ("README.md",)
+_HIDDEN = (".cache", ".gitattributes", ".DS_Store", "__pycache__")
+
+
+def release_files(folder: Path) -> dict[str, Path]:
+    """Path in the repository -> file, of a trained model's folder; all but the card.
+
+    Errors: BuildError BUILD_INCOMPLETE if the model is not complete, MEASUREMENT_INVALID if its error was not measured,
+    MODEL_UNSAFE for a file that is none of the above.
+    """
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
+    if missing or not list(folder.glob("*.safetensors")):
+        what = f"no {', '.join(missing) or 'weights in safetensors'}"
+        mend = "train it with `fairspace ares train`, or name its folder with --ares"
+        raise BuildError("BUILD_INCOMPLETE", str(folder), what, "a trained ARES", mend)
+    found = dict(_own(folder))
+    _check_config(folder)
+    read_measurement(folder)
+    return found | {file.name: file for file in code_files()}
+
+
+def code_files() -> list[Path]:
+    """The modules that `trust_remote_code` loads."""
+    return sorted(file for file in CODE.iterdir() if _OURS.fullmatch(file.name))
+
+
+def _own(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The model's own files. MODEL_UNSAFE for any that should not be there."""
+    for file in sorted(folder.iterdir()):
+        name = file.name
+        if name in _HIDDEN or name in _REPLACED or _OURS.fullmatch(name):
+            continue
+        if not file.is_file() or not (DECIDING.fullmatch(name) or name in RECORDS):
+            expected = "safetensors and JSON alone: pickles (.bin, .pt, .pkl, .joblib) run code when they are loaded"
+            raise BuildError("MODEL_UNSAFE", str(folder), name, expected, "move it out of the folder")
+        if name.endswith(".json"):
+            _read(file)
+        yield name, file.resolve()
+
+
+def _check_config(folder: Path) -> None:
+    """That the configuration leads to this code, and to no other repository's."""
+    for name, wanted in (("config.json", _auto_map()), ("preprocessor_config.json", _auto_map(processor=True))):
+        found = _read(folder / name).get("auto_map")
+        if found != wanted:
+            what = f"auto_map {found}"
+            raise BuildError("MODEL_UNSAFE", str(folder / name), what, str(wanted), "save the model anew")
+
+
+def _auto_map(*, processor: bool = False) -> Mapping[str, str]:
+    from ares.configuration_ares import AresConfig
+
+    whole: Mapping[str, str] = AresConfig().auto_map
+    return {key: value for key, value in whole.items() if key == "AutoImageProcessor"} if processor else whole
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        mend = "train the model again, or take its folder from where it was trained"
+        raise BuildError("BUILD_INCOMPLETE", str(file), str(error), "JSON", mend) from error
+    if not isinstance(found, dict):
+        raise BuildError("BUILD_INCOMPLETE", str(file), type(found).__name__, "a JSON object", "train the model again")
+    return found

@@ -1,0 +1,115 @@
+"""ARES' card (`README.md`): text from `cards/ares.md.jinja`, figures from the model's folder.
+
+The measured error is printed per attribute and per group, from `measurement.json`; nothing in it is typed by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ares.measurement import Counts, MeasuredError, read_measurement
+from ares.reports import classification_report
+from cards.rules import check_card
+
+FOLDER = Path(__file__).parent
+LICENCE = "cc-by-nc-4.0"
+"""Of the weights: those of IRIS-Classifier-25, which they are trained on. The code is under Apache-2.0."""
+UPSTREAM = {
+    "openai/clip-vit-base-patch16": "MIT",
+    "facebook/dinov2-base": "Apache-2.0",
+    "facebook/convnext-base-224-22k": "Apache-2.0",
+    "google/efficientnet-b0": "Apache-2.0",
+}
+"""Upstream checkpoint -> its licence, as its authors state it."""
+_ROLES = {"clip": "expert CLIP", "dinov2": "expert DINOv2", "convnext": "expert ConvNeXt"}
+
+
+def model_card(folder: Path, repo_id: str) -> str:
+    """The card of a trained model.
+
+    Args:
+        folder: of the model, with its measurement.
+        repo_id: namespace and name on the Hub.
+
+    Errors: BuildError MEASUREMENT_INVALID, CARD_INVALID.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    measurement = read_measurement(folder)
+    # Markdown, not HTML: nothing of a user's is rendered here, and the Hub sanitizes what it shows.
+    loader = FileSystemLoader(FOLDER)
+    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
+    text = environment.get_template("ares.md.jinja").render(
+        repo_id=repo_id,
+        config=config,
+        measurement=measurement,
+        attributes={name: list(_rows(found)) for name, found in measurement.attributes.items()},
+        matrices={name: found.overall for name, found in measurement.attributes.items()},
+        groups={name: list(_groups(found)) for name, found in measurement.attributes.items()},
+        upstream=list(_upstream(config)),
+        share=_share,
+    )
+    front = yaml.safe_dump(_front_matter(config, repo_id), sort_keys=False, allow_unicode=True, width=110)
+    lines = re.sub(r"\n{3,}", "\n\n", text.strip())
+    card = f"---\n{front}---\n\n{lines}\n"
+    check_card(card, "model", "ares/README.md")
+    return card
+
+
+def _front_matter(config: Mapping[str, Any], repo_id: str) -> dict[str, Any]:
+    bases = [source["name"] for source in _upstream(config) if source["name"] in UPSTREAM]
+    front: dict[str, Any] = {
+        "license": LICENCE,
+        "library_name": "transformers",
+        "pipeline_tag": "image-classification",
+        "language": ["en"],
+        "tags": ["fairness", "bias", "fairspace", "demographics", "arxiv:2603.00590"],
+        "datasets": [f"{repo_id.split('/')[0]}/iris_classifier_25"],
+    }
+    return front | ({"base_model": bases} if bases else {})
+
+
+def _upstream(config: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Role, name, revision and licence of each checkpoint that weights began with, or that is asked."""
+    parts = [(_ROLES[kind], entry) for kind, entry in config["backbones"].items()]
+    parts += [("fast path's router", config["router"]), ("arbiter, not included", config["vlm"])]
+    for role, entry in parts:
+        name = entry.get("source") or entry.get("model") or ""
+        if not name and role.startswith("arbiter"):
+            continue
+        folder = bool(name) and Path(name).is_dir()
+        yield {
+            "role": role,
+            "name": Path(name).name if folder else name or "random weights",
+            "revision": entry.get("revision") or "",
+            "licence": UPSTREAM.get(name, "see its own card" if name else "none"),
+        }
+
+
+def _rows(found: MeasuredError) -> Iterator[tuple[str, Any]]:
+    report = classification_report(found.overall.matrix, found.labels, found.overall.abstained)
+    yield from report.classes.items()
+    yield "macro average", report.macro
+
+
+def _groups(found: MeasuredError) -> Iterator[tuple[str, str, int, float | None]]:
+    """Group, label, images, accuracy."""
+    for group, parts in found.groups.items():
+        for label, part in parts.items():
+            report = classification_report(part.matrix, found.labels, part.abstained)
+            yield group, label, _images(part), report.accuracy
+
+
+def _images(part: Counts) -> int:
+    return sum(map(sum, part.matrix)) + sum(part.abstained)
+
+
+def _share(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}"

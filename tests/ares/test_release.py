@@ -1,0 +1,114 @@
+"""What of a model's folder is published: its own weights and JSON, this software's code, nothing that could run."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ares.measurement import read_measurement
+from ares.release import code_files, release_files
+from builders.artifacts import choose
+from builders.errors import BuildError
+from cards.model_card import UPSTREAM, model_card
+from cards.rules import front_matter
+from tests.ares.released import released
+
+
+@pytest.fixture(scope="module")
+def model(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return released(tiny_ares, tmp_path_factory.mktemp("release"))
+
+
+@pytest.fixture
+def copy(model: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(model, tmp_path / "ares"))
+
+
+def test_weights_json_code_and_card_are_published(model: Path, tmp_path: Path) -> None:
+    (artifact,) = choose(["ares"], tmp_path, model, "fairspace", allow_sample=False)
+    files = artifact.files(tmp_path)
+    assert {Path(name).suffix for name in files} == {".safetensors", ".json", ".py", ".md"}
+    assert {"config.json", "model.safetensors", "measurement.json", "modeling_ares.py"} <= set(files)
+    assert (artifact.repo.id, artifact.repo.kind, artifact.repo.gated) == ("fairspace/ares", "model", False)
+
+
+def test_code_comes_from_this_software_and_never_from_the_folder(copy: Path) -> None:
+    (copy / "modeling_ares.py").write_text("raise SystemExit('another code')", encoding="utf-8")
+    files = release_files(copy)
+    assert files["modeling_ares.py"] in code_files()
+    for file in code_files():
+        text = file.read_text(encoding="utf-8")
+        for package in ("ares", "builders", "submissions", "metrics", "cards"):
+            assert f"from {package}" not in text, f"{file.name} could not be loaded from the Hub"
+            assert f"import {package}\n" not in text
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "x.pt", "router.pkl", "router.joblib", "setup.py", "notes.txt"])
+def test_what_could_run_when_it_is_loaded_is_refused(copy: Path, name: str) -> None:
+    (copy / name).write_bytes(pickle.dumps({}))
+    with pytest.raises(BuildError, match=rf"MODEL_UNSAFE.*{name}"):
+        release_files(copy)
+
+
+def test_a_configuration_that_loads_other_code_is_refused(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text("utf-8"))
+    config["auto_map"]["AutoModel"] = "somebody/else--modeling_ares.AresModel"
+    (copy / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(BuildError, match="MODEL_UNSAFE"):
+        release_files(copy)
+
+
+@pytest.mark.parametrize("name", ["config.json", "preprocessor_config.json", "calibration.json", "model.safetensors"])
+def test_an_incomplete_model_is_refused(copy: Path, tmp_path: Path, name: str) -> None:
+    (copy / name).unlink()
+    with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
+        choose(["ares"], tmp_path, copy, "fairspace", allow_sample=False)
+
+
+def test_without_its_error_nothing_is_published(copy: Path, tmp_path: Path) -> None:
+    (copy / "measurement.json").unlink()
+    with pytest.raises(BuildError, match="MEASUREMENT_INVALID"):
+        choose(["ares"], tmp_path, copy, "fairspace", allow_sample=False)
+
+
+def test_the_card_prints_the_measured_error_of_every_attribute_and_group(model: Path) -> None:
+    card = model_card(model, "fairspace/ares")
+    measurement = read_measurement(model)
+    for name, found in measurement.attributes.items():
+        assert f"### {name}" in card
+        for label, row in zip(found.labels, found.overall.matrix, strict=True):
+            assert f"| {label} | {' | '.join(map(str, row))} | 0 |" in card
+        for group, parts in found.groups.items():
+            for label in parts:
+                assert f"| {group} | {label} | " in card
+    assert measurement.date in card
+    assert measurement.data.sha256[:16] in card
+    front = front_matter(card, "card")
+    assert front["library_name"] == "transformers"
+    assert front["pipeline_tag"] == "image-classification"
+    for heading in ("Forbidden use", "Limits", "How to cite", "Perceived, not true"):
+        assert f"## {heading}" in card
+
+
+def test_the_card_names_pinned_checkpoints_and_their_licences(copy: Path) -> None:
+    from ares.measurement import FILE, model_sha256
+
+    config = json.loads((copy / "config.json").read_text("utf-8"))
+    for number, (kind, entry) in enumerate(config["backbones"].items()):
+        source = next(name for name in UPSTREAM if kind[:4] in name)
+        entry.update(source=source, revision=str(number) * 40)
+    (copy / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    data = json.loads((copy / FILE).read_text("utf-8"))
+    data["model"]["sha256"] = model_sha256(copy)
+    (copy / FILE).write_text(json.dumps(data), encoding="utf-8")
+    card = model_card(copy, "fairspace/ares")
+    revision = config["backbones"]["dinov2"]["revision"]
+    assert f"| expert DINOv2 | facebook/dinov2-base | `{revision}` | Apache-2.0 |" in card
+    assert sorted(yaml.safe_load(card.split("---")[1])["base_model"]) == sorted(
+        entry["source"] for entry in config["backbones"].values()
+    )
