@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from builders.dataset import Job
 from builders.errors import BuildError
 from builders.making_store import MadeStore
+from builders.refusals import OPTION, REASON, Refusals
 from builders.tools import Prompt
 
 if TYPE_CHECKING:
@@ -90,13 +91,14 @@ def make(
     number of images than asked for.
     """
     coming, under_way = iter(wanted), deque[_Item]()
+    refusals = Refusals(job.options.get(OPTION, ""))
     total, done = len(wanted), 0
     while True:
         while sum(item.open for item in under_way) < batch and len(under_way) < _AHEAD * batch:
             following = next(coming, None)
             if following is None:
                 break
-            under_way.append(_Item(following, job, attempts, config))
+            under_way.append(_Item(following, job, attempts, config, refusals))
         if not under_way:
             return
         tried = [item for item in under_way if item.open][:batch]
@@ -113,16 +115,16 @@ def make(
 
 
 class _Item:
-    """A wanted image and how far its attempts are; takes up what an earlier run left on disk."""
+    """A wanted image and how far its attempts are; takes up what a person refused and an earlier run left on disk."""
 
-    def __init__(self, wanted: Wanted, job: Job, attempts: int, config: str) -> None:
+    def __init__(self, wanted: Wanted, job: Job, attempts: int, config: str, refusals: Refusals) -> None:
         self.wanted, self.job, self.attempts, self.config = wanted, job, attempts, config
+        self.refusals = refusals
         self.store = MadeStore(job.work)
         self.rejected: list[Verdict] = []
         self.passed = False
         self.evidence: Mapping[str, str | int | float] = {}
-        while self.open and (known := self.store.verdict(self.name)) is not None:
-            self._count(Verdict(known["reason"], known["evidence"]))
+        self._take_up()
 
     @property
     def attempt(self) -> int:
@@ -133,6 +135,10 @@ class _Item:
         return not self.passed and self.attempt < self.attempts
 
     @property
+    def seed(self) -> int:
+        return seed(self.job.seed, self.wanted.key, self.attempt)
+
+    @property
     def name(self) -> str:
         """Names the candidate of this attempt on disk."""
         tool = self.job.tools.editor if self.wanted.base else self.job.tools.generator
@@ -140,7 +146,7 @@ class _Item:
             tool.name if tool else "",
             self.wanted.key,
             self.wanted.prompt,
-            seed(self.job.seed, self.wanted.key, self.attempt),
+            self.seed,
             hashlib.sha256(self.wanted.base).hexdigest(),
         ]
         return hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
@@ -153,6 +159,7 @@ class _Item:
             self.store.keep_thumbnail(self.name, image, said, self.config)
         self.store.keep(self.name, image, said)
         self._count(Verdict(verdict.reason, evidence))
+        self._take_up()
 
     def close(self) -> Image | None:
         """Log what was rejected; the image that passed, or None."""
@@ -161,10 +168,20 @@ class _Item:
         if self.passed:
             image = self.store.image(self.name)
             image.info.update(dict(self.evidence))
-            image.info["seed"] = seed(self.job.seed, self.wanted.key, self.attempt)
+            image.info["seed"] = self.seed
             return image
         self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
         return None
+
+    def _take_up(self) -> None:
+        """Count the attempts whose verdict is known."""
+        while self.open:
+            if self.refusals.name(self.wanted.key, self.seed):
+                self._count(Verdict(REASON))
+            elif (known := self.store.verdict(self.name)) is not None:
+                self._count(Verdict(known["reason"], known["evidence"]))
+            else:
+                return
 
     def _count(self, verdict: Verdict) -> None:
         if verdict.reason:

@@ -143,6 +143,22 @@ def test_thumbnails_of_rejected_candidates_are_few_and_named(tmp_path: Path) -> 
     assert {line["reason"] for line in said} <= {"too red", "impossible"}
 
 
+def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_other_changes(tmp_path: Path) -> None:
+    before, logged = run(tmp_path / "before")
+    tools = Tools(generator=Painter(), editor=Painter())
+    first = next(iter(make(Job(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
+    assert first is not None
+    refused = json.dumps([["unit/0", first.info["seed"]]])
+    job = Job(None, tmp_path / "again", seed=3, tools=tools, options={"refused": refused})
+    after = [(one.key, image.tobytes() if image else None) for one, image in make(job, WANTED, judge, attempts=40)]
+    assert [one for one, other in zip(after, before, strict=True) if one != other] == [after[0]]
+    assert after[0][1] is not None
+    log = [json.loads(line) for line in job.take_rejected()]
+    reasons = [line["reason"] for line in log if line["unit"] == "unit/0"]
+    own = [line for line in map(json.loads, logged) if line["unit"] == "unit/0"]
+    assert reasons[: len(own) + 1] == [*(line["reason"] for line in own), "refused by a person"]
+
+
 def test_an_edit_depends_on_its_base(tmp_path: Path) -> None:
     black, blue = (jpeg(Images.new("RGB", (8, 8), colour)) for colour in ((0, 0, 0), (0, 0, 200)))
     first, _ = run(tmp_path, wanted=[Wanted("edit", "make it old", black)])
