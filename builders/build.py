@@ -244,20 +244,25 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
     unfinished = file.with_name(f"{file.name}.part")
     features = split.features()
     names = _label_names(features)
-    counts: dict[str, Counter[str]] = {column: Counter(dict.fromkeys(labels, 0)) for column, labels in names.items()}
-    joint: Counter[str] = Counter()
+    counts = {column: Counter[int]() for column in names}
+    joint = Counter[tuple[int, ...]]()
     rows = 0
     with pq.ParquetWriter(unfinished, features.arrow_schema, write_page_index=True, **_settings(features)) as writer:
         for table in _tables(split.rows(split.units[part]), features, names):
             writer.write_table(table)
             rows += table.num_rows
-            labelled = {column: _labels(table[column], labels) for column, labels in names.items()}
-            for column, values in labelled.items():
+            codes = {column: pc.fill_null(table[column], -1).to_numpy().tolist() for column in names}
+            for column, values in codes.items():
                 counts[column].update(values)
             if split.groups:
-                joint.update(map(" / ".join, zip(*(labelled[column] for column in split.groups), strict=True)))
-    found = {column: dict(counter) for column, counter in counts.items()}
-    together, rejected = dict(sorted(joint.items())), job.take_rejected()
+                joint.update(zip(*(codes[column] for column in split.groups), strict=True))
+    told = {column: [*labels, ""] for column, labels in names.items()}  # so -1, a null, is the last one
+    found = {c: {told[c][code]: counts[c][code] for code in (*range(len(told[c]) - 1), -1)} for c in names}
+    labelled = {
+        " / ".join(told[column][code] for column, code in zip(split.groups, combined, strict=True)): number
+        for combined, number in joint.items()
+    }
+    together, rejected = dict(sorted(labelled.items())), job.take_rejected()
 
     def finish() -> _Counted:
         with unfinished.open("rb") as stream:
@@ -330,10 +335,6 @@ def _encoded(table: pa.Table, names: Mapping[str, Sequence[str]]) -> pa.Table:
 
 def _label_names(features: Any) -> dict[str, list[str]]:
     return {column: feature.names for column, feature in features.items() if type(feature).__name__ == "ClassLabel"}
-
-
-def _labels(column: pa.ChunkedArray, labels: Sequence[str]) -> list[str]:
-    return ["" if value is None else labels[value] for value in column.to_pylist()]
 
 
 def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:

@@ -17,10 +17,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, starmap
 from operator import itemgetter
 from os.path import isfile
 from pathlib import Path
+from struct import Struct
 
 from builders.dataset import Job
 from builders.errors import BuildError
@@ -32,6 +33,8 @@ OVERLAP = 0.5
 """The least intersection over union of a detected and an annotated box of one person; the paper states none."""
 _BATCH = 64
 """Images per transaction of the detection."""
+_BOX = Struct("<5d")
+"""A detected box in the database."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def _read(database: sqlite3.Connection, folder: Path) -> None:
             "CREATE TABLE persons (file TEXT, line INTEGER, person_id TEXT, cell TEXT, second TEXT, missing TEXT, "
             "x REAL, y REAL, width REAL, height REAL, PRIMARY KEY (file, line)) WITHOUT ROWID"
         )
-        database.execute("CREATE TABLE images (file TEXT PRIMARY KEY, boxes TEXT) WITHOUT ROWID")
+        database.execute("CREATE TABLE images (file TEXT PRIMARY KEY, boxes BLOB) WITHOUT ROWID")
         database.executemany(
             "INSERT INTO persons VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_person_row, facet.persons(folder))
         )
@@ -152,12 +155,12 @@ def _detect(database: sqlite3.Connection, folder: Path, detector: PersonDetector
         for file in files:
             if not isfile(f"{folder}/{file}"):  # noqa: PTH113 -- Path takes several times as long
                 raise _no_image(folder / file)
-        boxes = detector.detect([Picture(file, folder / file) for file in files])
+        boxes = detector.detect([Picture(file, Path(f"{folder}/{file}")) for file in files])
         if len(boxes) != len(files):
             what, expected = f"boxes for {len(boxes)} images", f"for {len(files)}"
             raise BuildError("TOOL_OUTPUT", detector.name, what, expected, "use another detector")
         with database:
-            rows = ((file, json.dumps(found)) for file, found in zip(files, boxes, strict=True))
+            rows = ((file, b"".join(starmap(_BOX.pack, found))) for file, found in zip(files, boxes, strict=True))
             database.executemany("INSERT INTO images VALUES (?, ?)", rows)
         last, done = files[-1], done + len(files)
         job.progress("Finding persons", done, total)
@@ -182,7 +185,7 @@ def _matched(database: sqlite3.Connection, job: Job) -> Iterator[Candidate]:
     )
     for (file, boxes), group in groupby(database.execute(question), key=itemgetter(0, 1)):
         shown = list(group)
-        detected = [Box(*box) for box in json.loads(boxes)]
+        detected = list(map(Box._make, _BOX.iter_unpack(boxes)))
         pairs = match([Box(*row[7:]) for row in shown], detected)
         for (_, _, line, person_id, cell, second, missing, *_), (box, value) in zip(shown, pairs, strict=True):
             if missing:

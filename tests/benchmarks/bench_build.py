@@ -135,11 +135,9 @@ def measured(run: str, source: Path, out: Path) -> Measured:
 
     start = now()
     rows, shards = _RUNS[run](source, out)
-    ends = (
-        replace(end, seconds=end.seconds - start.seconds, processor=end.processor - start.processor)
-        for end in (shards, now())
-    )
-    return Measured(*ends, rows)
+    ends = shards, now()
+    until = [replace(e, seconds=e.seconds - start.seconds, processor=e.processor - start.processor) for e in ends]
+    return Measured(until[0], until[1], rows)
 
 
 def in_process(run: str, source: Path, rows: int) -> Measured:
