@@ -1,50 +1,89 @@
-"""A tiny ARES for tests and for trying things out on a laptop's CPU."""
+"""A tiny ARES, trained on drawn faces: for tests, and to try things out on a laptop's CPU.
+
+Training takes about two minutes of one core; a model that was trained with the same code, configuration and libraries
+is taken from the cache.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+from importlib.metadata import version
 from pathlib import Path
 
-SIZE = 64
+from ares.training_config import CONFIGS, read_config
+from ares.training_loop import Progress
+
+DATA = "drawn:2000"
+_HERE = Path(__file__).parent
+_DECIDES = (
+    "training*.py",
+    "augmentation.py",
+    "calibration.py",
+    "drawn_faces.py",
+    "upstream.py",
+    "configuration_ares.py",
+    "experts_ares.py",
+    "routing_ares.py",
+    "modeling_ares.py",
+    "image_processing_ares.py",
+    "configs/tiny.toml",
+    "../builders/drawing*.py",
+)
+"""The files that decide what is in the folder."""
+_LIBRARIES = ("torch", "transformers", "numpy", "pillow")
 
 
 def tiny_model(folder: Path) -> Path:
-    """A folder with a tiny model, loadable by `AresModel.from_pretrained`."""
+    """Write a tiny model with random weights, which is ready at once and answers at random, by every route."""
     import numpy as np
     import torch
     import xgboost
 
-    from ares.configuration_ares import AresConfig
-    from ares.modeling_ares import AresModel
+    from ares.image_processing_ares import AresImageProcessor
     from ares.routing_ares import EscalationRouter, meta_features
+    from ares.training_model import untrained
 
-    clip = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 3}
-    backbones = {
-        "clip": {"shared": 0, "config": {**clip, "image_size": SIZE, "patch_size": 8, "projection_dim": 32}},
-        "dinov2": {
-            "shared": 0,
-            "config": {
-                "hidden_size": 48,
-                "num_hidden_layers": 3,
-                "num_attention_heads": 3,
-                "image_size": SIZE,
-                "patch_size": 8,
-                "mlp_ratio": 2,
-            },
-        },
-        "convnext": {"shared": 0, "config": {"hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 1, 1]}},
-    }
-    b0 = {"width_coefficient": 0.2, "depth_coefficient": 0.2, "hidden_dim": 256, "image_size": SIZE}
+    config = read_config(CONFIGS / "tiny.toml")
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        config = AresConfig(
-            backbones=backbones, router={"config": b0}, image_size=SIZE, fusion_hidden=[32], fast_confidence=0.36
-        )
-        model = AresModel(config).eval()
+        model = untrained(config, [task.entry() for task in config.tasks], {}).eval()
+    model.config.fast_confidence = 0.36
     random = np.random.RandomState(0)
-    for task in config.tasks:
-        chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, 3))
+    for task in model.config.tasks:
+        chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, len(model.config.kinds)))
         matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
         booster = xgboost.train({"max_depth": 3, "objective": "binary:logistic", "nthread": 1}, matrix, 5)
         model.escalation[task["name"]] = EscalationRouter(booster)
     model.save_pretrained(folder)
+    AresImageProcessor(image_size=config.image_size).save_pretrained(folder)
     return folder
+
+
+def trained_model(cache: Path, *, progress: Progress = lambda event: None) -> Path:
+    """The folder of a trained tiny model, not to be written to.
+
+    Args:
+        cache: a folder that keeps it; several processes may use it at once.
+        progress: called with the metrics of each epoch, if it is trained.
+    """
+    from filelock import FileLock
+
+    from ares.training import train
+
+    key = _key()
+    cache.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache / "lock"):
+        for older in cache.glob("tiny-*"):
+            if older.name != f"tiny-{key}":
+                shutil.rmtree(older)
+        train(CONFIGS / "tiny.toml", DATA, cache / f"tiny-{key}", progress=progress)
+    return cache / f"tiny-{key}"
+
+
+def _key() -> str:
+    digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
+    for pattern in _DECIDES:
+        for file in sorted(_HERE.glob(pattern)) if ".." not in pattern else sorted(_HERE.parent.glob(pattern[3:])):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

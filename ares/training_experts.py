@@ -105,7 +105,7 @@ def train_expert(
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
     known, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
-    device, stem = run.accelerator.device, model.stems[kind].to(run.accelerator.device)
+    device, stem = run.accelerator.device, model.stems[kind].to(run.accelerator.device).eval()
     assert isinstance(stem, Stem)
     trained = Trained(model.expert(name, kind), texts, stem if with_stem else None).to(device)
     stage = expert_name(name, kind)

@@ -88,6 +88,7 @@ def fit(stage: Stage, run: Run) -> list[dict[str, Any]]:
     if final.is_file():
         tensors, history = read_state(final)
         stage.module.load_state_dict(tensors)
+        stage.module.eval()
         return list(history["epochs"])
     optimiser, scheduler = _optimiser(stage)
     epochs: list[dict[str, Any]] = []
