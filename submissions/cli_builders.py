@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import tempfile
 import textwrap
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from builders.errors import BuildError
+from builders.refusals import OPTION, REASON, read_refusals
 from builders.registry import NAMES
 from builders.tools import Tools
 from submissions.faults import UsageError, plain
 
 if TYPE_CHECKING:
     from builders.artifacts import Artifact
-    from builders.dataset import Dataset
+    from builders.dataset import Dataset, Manifest
 
 BUILD_EXAMPLE = "Example: fairspace build genres --out built/genres"
 SOURCES_EXAMPLE = "Example: fairspace sources --source sources"
@@ -48,8 +50,16 @@ def build(
     describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
     device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1; a GPU if there is one.")] = "",
     include: Annotated[str, typer.Option(help="Sources that are off by default: mst_e.")] = "",
+    refused: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSON lines {"id": ..., "seed": ...} of images that a person refused: another is made for each. '
+            "The others are made again, in a new --out, and come out the same."
+        ),
+    ] = None,
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
+    from builders.alone import alone
     from builders.build import build as build_dataset
     from builders.models.opening import open_tools
     from builders.registry import dataset
@@ -69,44 +79,82 @@ def build(
         "matcher": matcher,
         "describer": describer,
     }
+    if source is not None and out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
+    failed = False
     with _sources(source, sample) as folder:
+        if name == "all" and refused is not None:
+            raise UsageError("--refused names images of one dataset; build that one.")
         if name != "all":
-            _check_asked(dataset(name), named, include)
+            _check_asked(dataset(name), named, include, refused)
+        options = {OPTION: read_refusals(refused)} if refused is not None else {}
+        included = {"include": include}
         answers = out / ".build" / "answers"
         tools = open_tools(**named, device=device, answers=answers)
         if sample:
             tools = _or_drawn(tools)
         for each in NAMES if name == "all" else (name,):
             target = out / each if name == "all" else out
-            with reported(f"Building {each}") as report:
-                manifest = build_dataset(
-                    dataset(each),
-                    target,
-                    source=folder,
-                    seed=seed,
-                    sample=sample,
-                    tools=tools,
-                    options={"include": include} if include and include in dataset(each).sources else {},
-                    progress=report,
-                )
-            for split in manifest.splits:
-                typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
-            for note in manifest.notes:
-                typer.echo(f"Note: {note}")
+            try:
+                with alone(target), reported(f"Building {each}") as report:
+                    manifest = build_dataset(
+                        dataset(each),
+                        target,
+                        source=folder,
+                        seed=seed,
+                        sample=sample,
+                        tools=tools,
+                        options=options | (included if include in dataset(each).sources else {}),
+                        progress=report,
+                    )
+            except BuildError as error:
+                if name != "all":
+                    raise
+                failed = True
+                _say(error)
+                continue
+            _built(target, manifest, refused)
     if name == "all":
         shutil.rmtree(answers.parent, ignore_errors=True)
-        typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {out}")
+        typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {_quoted(out)}")
+    elif out.name == name:
+        built = _quoted(out.parent)
+        typer.echo(f"Next: look at {out / 'README.md'}, then fairspace publish {name} --built {built}")
     else:
-        typer.echo(f"Next: look at {out / 'README.md'}, then fairspace publish {name} --built {out.parent}")
+        typer.echo(f"Next: look at {out / 'README.md'}; to publish it, name the folder {name}.")
+    if failed:
+        raise typer.Exit(1)
 
 
-def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str) -> None:
+def _built(target: Path, manifest: Manifest, refused: Path | None) -> None:
+    """Say what was built, what it left out, and which refusals met no image."""
+    for split in manifest.splits:
+        typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
+    for note in manifest.notes:
+        typer.echo(f"Note: {note}")
+    if refused is not None:
+        named, met = len(json.loads(manifest.options[OPTION])), manifest.rejected.get(REASON, 0)
+        typer.echo(f"Refused by a person: {met} of the {named} images that {refused} names were met and made anew.")
+
+
+def _say(error: BuildError) -> None:
+    typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
+
+
+def _quoted(path: Path) -> str:
+    """As a shell takes it."""
+    return shlex.quote(str(path))
+
+
+def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refused: Path | None) -> None:
     """UsageError for an option that this dataset would not use: it is most likely a mistake."""
     used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
     for role, tool in named.items():
         if tool and role not in used:
             takes = ", ".join(f"--{known}" for known in named if known in used) or "no models"
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
+    if refused is not None and "generator" not in dataset.tools:
+        raise UsageError(f"{dataset.name} makes no images, so none can be refused.")
     if include and include not in dataset.sources:
         raise UsageError(f"{dataset.name} has no source {include!r}; it has {', '.join(dataset.sources) or 'none'}.")
 
@@ -178,14 +226,19 @@ def publish(
         artifacts = choose(what, built, ares, namespace, allow_sample)
     except KeyError as error:
         raise UsageError(str(error.args[0])) from error
-    refused = []
-    for artifact in artifacts:
+    refused: list[BuildError | None] = [None]
+    for number, artifact in enumerate(artifacts, 1):
         try:
             typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
         except BuildError as error:
+            _say(error)
+            last = refused[-1]
             refused.append(error)
-            typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
-    if refused:
+            if last is not None and (last.code, last.what) == (error.code, error.what) and number < len(artifacts):
+                left = ", ".join(other.name for other in artifacts[number:])
+                typer.secho(f"fairspace: the same twice, so these were not tried: {left}.", fg="red", err=True)
+                break
+    if len(refused) > 1:
         raise typer.Exit(1)
 
 
