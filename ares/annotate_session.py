@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,6 +95,12 @@ class Session:
         self, entries: Sequence[Entry], step: Callable[[int], None] = lambda images: None
     ) -> tuple[pa.Table, pa.Table, Tally]:
         """The rows of some inputs: annotations, routes, counts. `step` is called with how many images more are done."""
+        return self.answer(entries, contents(self.settings.source, list(entries)), step)
+
+    def answer(
+        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None] = lambda images: None
+    ) -> tuple[pa.Table, pa.Table, Tally]:
+        """The same for images that the caller reads: one for each entry, in order, as `contents` gives them."""
         from ares.annotate_rows import tables
         from ares.classifying_ares import answered
 
@@ -102,7 +108,7 @@ class Session:
         found = answered(
             self.model,
             self.processor,
-            contents(settings.source, list(entries)),
+            images,
             batch=settings.batch,
             workers=settings.workers,
             detector=self.detector,

@@ -17,10 +17,11 @@ from submissions.check_rows import RowCheck
 from submissions.collector import Collector, RefusedError, show
 from submissions.containers import open_container
 from submissions.faults import Fault, SubmissionError, did_you_mean
-from submissions.format import SCHEMAS, Submission, SubmissionMeta
+from submissions.format import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from submissions.format import json_schema as json_schema
 from submissions.limits import LIMITS, Limits
 from submissions.members import Member
+from submissions.read_images import read_image_keys
 from submissions.reading import META, Budget, Files, Progress, Rows, read_meta, read_table, sort_files
 from submissions.registry import benchmark
 
@@ -46,7 +47,12 @@ class CheckReport:
 
 
 def check_submission(
-    path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None, allow_baseline: bool = True
+    path: Path,
+    *,
+    limits: Limits = LIMITS,
+    progress: Progress | None = None,
+    allow_baseline: bool = True,
+    allow_images: bool = False,
 ) -> CheckReport:
     """Read and check the submission at `path`.
 
@@ -55,6 +61,8 @@ def check_submission(
         limits: how much is read.
         progress: called with what is being done, how much is done, and of how much.
         allow_baseline: whether `baseline` in submission.json is fine (a public board says no).
+        allow_images: whether images may be handed in instead of annotations (a public board says no: it labels nobody's
+            picture); the submission then holds what they are called, and must be labelled before it can be scored.
 
     Errors: UsageError if there is nothing at `path`; whatever is wrong with the submission is a fault, never an error.
     """
@@ -64,23 +72,28 @@ def check_submission(
         meta = _meta(files.meta, bool(members), limits, faults)
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         bench = _benchmark(meta, files, allow_baseline, faults)
+        images = _images(meta, bench, files, allow_images, faults)
         read = {
             name: read_table(name, files.tables[name], limits, faults, budget)
             for name in SCHEMAS
             if name in files.tables and (bench is None or name in {task.table for task in bench.tasks})
         }
+        keys = read_image_keys(images, limits, faults, budget) if images else None
     tables: dict[str, pa.Table] = {}
     for done, (name, rows) in enumerate(read.items()):
         if progress is not None:
             progress(f"check {name}", done, len(read))
-        tables[name] = _check_table(name, rows, meta, bench, limits, faults)
+        tables[name] = check_table(name, rows, meta, bench, limits, faults)
     tables = {name: table for name, table in tables.items() if table.num_rows}
-    if not tables and not faults.all():
+    if keys is not None:
+        _check_images(keys, meta, bench, limits, faults)
+    if not tables and not (keys and keys.table.num_rows) and not faults.all():
         faults.add("EMPTY_SUBMISSION", "the submission", "no row in any table", expected="rows of at least one task")
     notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
     if faults.all() or meta is None or bench is None:
         return CheckReport(None, faults.all(), tuple(notes))
-    return CheckReport(Submission(meta, tables, digest(meta, tables)), (), tuple(_notes(meta, bench, tables)))
+    found = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None)
+    return CheckReport(found, (), tuple(_notes(found, bench)))
 
 
 def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:
@@ -127,7 +140,43 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
     return bench
 
 
-def _check_table(
+def _images(
+    meta: SubmissionMeta | None, bench: Benchmark | None, files: Files, allowed: bool, faults: Collector
+) -> list[Member]:
+    """The files of images, taken out of the tables; notes where they may not be, or other files contradict them."""
+    images = files.tables.pop("images", [])
+    if not images:
+        return []
+    file = images[0].name
+    if not allowed:
+        faults.add("IMAGES_NOT_ALLOWED", file, "images", expected="annotations alone")
+        return []
+    if "annotations" in files.tables:
+        what = f"{file} and {files.tables['annotations'][0].name}"
+        faults.add("IMAGES_AND_ANNOTATIONS", file, what, expected="images, or what was found in them")
+    if meta is not None and meta.labels is not None and "annotations" not in files.tables:
+        faults.add("LABELS_NOT_ALLOWED", META, f"labels by {show(meta.labels.name)}", expected="no field 'labels'")
+    if bench is not None and not any(task.table == "annotations" for task in bench.tasks):
+        faults.add("UNEXPECTED_TABLE", file, f"images for {bench.name}", expected="a benchmark with images")
+        return []
+    return images
+
+
+def _check_images(
+    rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
+) -> None:
+    """Note every image that fits no item or comes twice: each is held against the rules as its one annotation would."""
+    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+        return
+    n = rows.table.num_rows
+    columns = {name: rows.table[name] for name in ("task", "id", "sample")}
+    columns |= {"face": pa.array([0] * n, pa.int32()), "status": pa.array(["refused"] * n, pa.string())}
+    whole = [columns.get(field.name, pa.nulls(n, field.type)) for field in ANNOTATIONS]
+    one_each = Rows(pa.table(whole, schema=ANNOTATIONS), rows.places, rows.files)
+    RowCheck("annotations", one_each, limits, faults).keys(bench, meta.dataset_revision)
+
+
+def check_table(
     name: str, rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
 ) -> pa.Table:
     """The table sorted by its key; notes every row that does not fit."""
@@ -140,10 +189,14 @@ def _check_table(
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
 
 
-def _notes(meta: SubmissionMeta, bench: Benchmark, tables: dict[str, pa.Table]) -> list[str]:
-    present = {task for table in tables.values() for task in table["task"].unique().to_pylist()}
+def _notes(found: Submission, bench: Benchmark) -> list[str]:
+    meta = found.meta
+    tables = [*found.tables.values(), *([] if found.images is None else [found.images])]
+    present = {task for table in tables for task in table["task"].unique().to_pylist()}
     absent = [name for name in bench.task_names() if name not in present]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
     if meta.baseline is not None:
         notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
+    if found.images is not None:
+        notes.append(f"{found.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them")
     return notes

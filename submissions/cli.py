@@ -44,7 +44,8 @@ BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
-    if not set(sys.argv[1:2]) & set(ONLINE):
+    names_model = any(word.partition("=")[0] == "--ares" for word in sys.argv[1:])
+    if not set(sys.argv[1:2]) & set(ONLINE) and not names_model:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         app()
@@ -109,6 +110,12 @@ def score(
     store: Annotated[
         Path | None, typer.Option(help="Also add the result to this store, so that the board shows it.")
     ] = None,
+    ares: Annotated[
+        str | None, typer.Option(help="Labels a submission's images: folder of ARES, or repository@revision.")
+    ] = None,
+    faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
+    batch: Annotated[int, typer.Option(help="With --ares: faces at a time; changes nothing but speed.", min=1)] = 64,
+    device: Annotated[str, typer.Option(help="With --ares: of torch; a GPU if there is one.")] = "",
     as_json: Json = False,
 ) -> None:
     """Check and score a submission; print its scores with state, coverage and counts."""
@@ -116,7 +123,10 @@ def score(
     from submissions.store import Store
 
     _check_places(out, store)
-    checked = _checked(submission)
+    report = _reported(submission)
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    checked = _labelled(submission, report.submission, ares, faces, batch, device)
     result = score_submission(checked, standard)
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
@@ -128,16 +138,33 @@ def score(
         show.result(result)
 
 
-def _reported(path: Path) -> Any:
+def _labelled(path: Path, checked: Any, ares: str | None, faces: str, batch: int, device: str) -> Any:
+    """The submission with its images labelled, if it has any. UsageError where images and --ares do not go together."""
+    if checked.images is None:
+        if ares is not None:
+            raise UsageError(f"{path} holds no images; leave out --ares.")
+        return checked
+    if ares is None:
+        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL.")
+    cli_ares.need_ares()
+    from submissions.labelling import label_images
+    from submissions.progress import reported
+
+    detector = cli_ares.faces_setting(faces)
+    with reported(f"Labelling {path.name}") as report:
+        return label_images(path, checked, ares, detector=detector, batch=batch, device=device, progress=report)
+
+
+def _reported(path: Path, *, allow_images: bool = True) -> Any:
     from submissions.check import check_submission
     from submissions.progress import reported
 
     with reported(f"Checking {path.name}") as report:
-        return check_submission(path, progress=report)
+        return check_submission(path, progress=report, allow_images=allow_images)
 
 
 def _checked(path: Path) -> Any:
-    report = _reported(path)
+    report = _reported(path, allow_images=False)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     return report.submission

@@ -31,7 +31,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder to train into, or to go on in.")],
 ) -> None:
     """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
-    _need_ares()
+    need_ares()
     from ares.training import train as trained
 
     trained(_config(config), data, out, progress=_tell)
@@ -46,7 +46,7 @@ def add_attribute(
     out: Annotated[Path, typer.Option(help="Folder of the model with the new attribute.")],
 ) -> None:
     """Train and register the experts of a new attribute; all others stay as they are, to the bit."""
-    _need_ares()
+    need_ares()
     from ares.training import add_attribute as added
 
     added(model, _config(config), data, out, progress=_tell)
@@ -68,7 +68,7 @@ def evaluate(
     date: Annotated[str, typer.Option(help="Of the measurement, YYYY-MM-DD; today if left out.")] = "",
 ) -> None:
     """Measure a model: reports, groups, calibration, speed, and the ablations E1 to E7 beside the printed tables."""
-    _need_ares()
+    need_ares()
     from ares.evaluate import evaluate as evaluated
     from submissions.progress import reported
 
@@ -100,7 +100,7 @@ def annotate(
     precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
-    _need_ares()
+    need_ares()
     from ares.annotate import annotate as annotated
     from submissions.progress import reported
 
@@ -116,7 +116,7 @@ def annotate(
             kind=kind,
             config=config,
             split=split,
-            detector=_faces(faces),
+            detector=faces_setting(faces),
             engine=engine,
             device=device,
             precision=precision,
@@ -137,7 +137,7 @@ def drift(
     annotations: Annotated[list[Path], typer.Argument(help="Folders of annotations, one per generator.")],
 ) -> None:
     """Warn where routes or confidence on new images differ from the calibration set; exit code 1 if any does."""
-    _need_ares()
+    need_ares()
     from ares.drift import drift as drifted
 
     found = drifted(model, annotations)
@@ -146,7 +146,8 @@ def drift(
         raise typer.Exit(1)
 
 
-def _need_ares() -> None:
+def need_ares() -> None:
+    """UsageError if what ARES runs on is not installed."""
     from importlib.util import find_spec
 
     missing = [package for package in ("torch", "transformers", "xgboost", "safetensors") if find_spec(package) is None]
@@ -160,7 +161,8 @@ def _config(named: str) -> Path:
     return own if own.is_file() else Path(named)
 
 
-def _faces(named: str) -> dict[str, str] | None:
+def faces_setting(named: str) -> dict[str, str] | None:
+    """Settings of the face detector that FOLDER or ID@REVISION names; None for ''."""
     source, _, revision = named.partition("@")
     return {"source": source, **({"revision": revision} if revision else {})} if named else None
 

@@ -65,6 +65,9 @@ CODES: dict[str, Code] = {
     "MISSING_LABELS": Code("annotations without `labels`", "name the labeller and its version in `labels`"),
     "MISSING_JUDGE": Code("judgements without `judge`", "name the judge model and its version in `judge`"),
     "BASELINE_NOT_ALLOWED": Code("`baseline` is set", "remove it; only `fairspace baseline` sets it"),
+    "IMAGES_NOT_ALLOWED": Code("images, where annotations are taken", "label them first: fairspace ares annotate"),
+    "IMAGES_AND_ANNOTATIONS": Code("images beside annotations", "hand in one of both"),
+    "LABELS_NOT_ALLOWED": Code("`labels` beside images, which scoring labels", "remove the field"),
     "EMPTY_SUBMISSION": Code("there is no row at all", "add the rows of at least one task"),
     "UNEXPECTED_TABLE": Code("the benchmark has no such table", "remove the file"),
     # rows
@@ -82,6 +85,7 @@ CODES: dict[str, Code] = {
     "LABELS_WITHOUT_OK": Code("labels in a row whose status is not ok", "remove the labels, or set status ok"),
     "OK_WITHOUT_LABELS": Code("status ok without any label", "write status abstained"),
     "STATUS_CONFLICT": Code("no_face, unreadable or refused beside other faces", "keep the faces or that one row"),
+    "IMAGE_HASH": Code("`sha256` is no hash", "write the sha256 of the image's bytes, 64 digits in lower case"),
     "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),
     "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
     "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),

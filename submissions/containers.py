@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import IO
 from submissions.collector import Collector, RefusedError
 from submissions.faults import UsageError
 from submissions.limits import Limits
-from submissions.members import IGNORED, Member, name_is_safe
+from submissions.members import IGNORED, IMAGE_FILE, Member, name_is_safe
 from submissions.zips import members as zip_members
 from submissions.zips import open_zip
 
@@ -31,7 +32,12 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
     if not os.path.lexists(path):
         raise UsageError(f"There is nothing at {path}. Name a folder or a zip.")
     if path.is_dir():
-        yield _bounded(list(_folder(path.resolve(), limits, faults)), limits, faults)
+        members = list(_folder(path.resolve(), limits, faults))
+        images = [member for member in members if IMAGE_FILE.fullmatch(member.name)]
+        tables = [member for member in members if not IMAGE_FILE.fullmatch(member.name)]
+        large = replace(limits, member_bytes=limits.image_member_bytes, total_bytes=limits.image_total_bytes)
+        kept = [*_bounded(tables, limits, faults), *_bounded(images, large, faults)]
+        yield sorted(kept, key=lambda member: member.name)
         return
     if not path.is_file():
         expected = "a folder or a .zip file"
@@ -39,7 +45,7 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
         yield []
         return
     with ExitStack() as stack:
-        members: list[Member] = []
+        members = []
         try:
             archive = stack.enter_context(open_zip(path, stack, limits))
             members = _bounded(list(zip_members(archive, limits, faults)), limits, faults)

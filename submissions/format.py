@@ -99,6 +99,16 @@ JUDGEMENTS = pa.schema(
 )
 """`judgement`: the judge's raw answer (the JSON text that the prompt asks for); null where it gave none."""
 
+IMAGES = pa.schema(
+    [
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("sha256", pa.string(), nullable=False),
+    ]
+)
+"""The images of a submission that was not labelled yet, Parquet alone; the column `image` beside these is read when
+they are labelled."""
 SCHEMAS: Mapping[str, pa.Schema] = {"responses": RESPONSES, "annotations": ANNOTATIONS, "judgements": JUDGEMENTS}
 KEYS: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample"),
@@ -110,6 +120,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample", "response"),
     "annotations": ("task", "id", "sample", "face", "status"),
     "judgements": ("task", "id", "sample", "judgement"),
+    "images": ("task", "id", "sample", "sha256"),
 }
 VOCABULARY: Mapping[str, tuple[str, ...]] = {
     "status": ("ok", "no_face", "unreadable", "abstained", "refused"),
@@ -136,11 +147,14 @@ class Submission:
         tables: `responses`, `annotations`, `judgements`, those that were handed in, with the schemas above
             (columns that were left out are null).
         digest: sha256 of the canonical content, the same for every order, sharding and container.
+        images: with the schema `IMAGES`, in the order of the files, where images were handed in instead of annotations;
+            they must be labelled before the submission can be scored.
     """
 
     meta: SubmissionMeta
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     digest: str = ""
+    images: pa.Table | None = None
 
     def rows(self, table: str, task: str) -> pa.Table:
         """The rows of one task; empty if none were handed in."""

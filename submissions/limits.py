@@ -24,6 +24,9 @@ class Limits:
         depth: nesting of one JSON value.
         faces: faces of one image.
         faults: faults in the report; the others are counted in a note.
+        image_member_bytes: one file of images in a folder; in a zip `member_bytes` holds.
+        image_total_bytes: all files of images in a folder, and all images once they are read; in a zip `total_bytes`.
+        images: rows of all files of images.
     """
 
     members: int = 2_000
@@ -40,6 +43,9 @@ class Limits:
     depth: int = 16
     faces: int = 1_000
     faults: int = 100
+    image_member_bytes: int = 1 << 30
+    image_total_bytes: int = 64 << 30
+    images: int = 200_000
 
 
 LIMITS = Limits()

@@ -16,6 +16,8 @@ from submissions.limits import Limits
 
 IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore")
 """Files that a dataset repo on the Hub has beside the submission; they are not opened."""
+IMAGE_FILE = re.compile(r"images(-\d{5}-of-\d{5})?\.parquet")
+"""A file of images; in a folder it may be larger than others."""
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".whl", ".jar")
 READ_ERRORS = (
     zipfile.BadZipFile,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -27,17 +27,19 @@ def read_parquet(
     limits: Limits,
     faults: Collector,
     advance: Callable[[int, int], None],
+    beside: Collection[str] = (),
 ) -> Iterator[tuple[pa.Table, Any]]:
     """Yield (rows, their row numbers from 1) of an opened file, one row group at a time; faulty rows are left out.
 
     Texts are read as dictionaries, so that a file of one repeated text stays small until its full size is known.
-    Arguments and errors are those of `read_jsonl`; also PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Columns `beside` those of the schema are left unread. Other arguments and errors are those of `read_jsonl`; also
+    PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
     """
     table, wanted = schema
     check_pages(stream, limits)
     file = _open(stream, [], None)
     found = file.schema_arrow
-    if not _check_schema(found, name, table, wanted, faults):
+    if not _check_schema(found, name, table, wanted, faults, beside):
         return
     present = [field.name for field in wanted if field.name in found.names]
     texts = [column for column in present if wanted.field(column).type == pa.string()]
@@ -70,10 +72,12 @@ def _corrupt(error: Exception) -> RefusedError:
     return RefusedError("PARQUET_CORRUPT", show(str(error), 160), "a Parquet file that can be read")
 
 
-def _check_schema(found: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector) -> bool:
+def _check_schema(
+    found: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector, beside: Collection[str]
+) -> bool:
     """Note unknown, repeated, missing and wrongly typed columns; whether there was none."""
     good = True
-    for column in [field for field in found.names if field not in wanted.names][:8]:
+    for column in [field for field in found.names if field not in wanted.names and field not in beside][:8]:
         hint = "; write it with index=False" if column.startswith("__index") else did_you_mean(column, wanted.names)
         what = f"column {show(column)}{hint}"
         faults.add("UNKNOWN_FIELD", name, what, expected=", ".join(wanted.names), kind=column)

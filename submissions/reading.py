@@ -21,8 +21,8 @@ from submissions.read_parquet import read_parquet
 from submissions.strict_json import check_values, decode, parse
 
 META = "submission.json"
-_TABLE_FILE = re.compile(r"(responses|annotations|judgements)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)")
-_FILE_BITS = 40
+_TABLE_FILE = re.compile(r"(responses|annotations|judgements|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)")
+FILE_BITS = 40
 Progress = Callable[[str, int, int], None]
 
 
@@ -50,24 +50,24 @@ class Rows:
 
     def where(self, row: int) -> tuple[str, str]:
         """File and place of a row, for a fault."""
-        name = self.files[int(self.places[row]) >> _FILE_BITS]
+        name = self.files[int(self.places[row]) >> FILE_BITS]
         unit = "line" if name.endswith(".jsonl") else "row"
-        return name, f"{unit} {int(self.places[row]) & ((1 << _FILE_BITS) - 1)}"
+        return name, f"{unit} {int(self.places[row]) & ((1 << FILE_BITS) - 1)}"
 
     def file_numbers(self) -> Any:
         """Per row the number of its file."""
-        return self.places >> _FILE_BITS
+        return self.places >> FILE_BITS
 
 
 def sort_files(members: list[Member], faults: Collector) -> Files:
     """Which member is what; notes unknown, missing and contradicting files."""
     files = Files()
-    known = (META, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")))
+    known = (META, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
         match = _TABLE_FILE.fullmatch(member.name)
         if member.name == META:
             files.meta = member
-        elif match:
+        elif match and (match[1] != "images" or match[4] == "parquet"):
             files.tables.setdefault(match[1], []).append(member)
         elif member.name.lower().endswith(ARCHIVES):
             expected = "the files themselves"
@@ -106,7 +106,7 @@ def read_meta(member: Member, limits: Limits) -> dict[str, Any]:
         with member.open() as stream:
             data = stream.read(limits.meta_bytes + 1)
     except READ_ERRORS as error:
-        raise _unreadable(error) from error
+        raise unreadable(error) from error
     if len(data) > limits.meta_bytes:
         raise RefusedError("TOO_LARGE", "it grew while it was read", f"at most {limits.meta_bytes:,} bytes")
     found = parse(decode(data), limits.depth)
@@ -116,7 +116,8 @@ def read_meta(member: Member, limits: Limits) -> dict[str, Any]:
     return found
 
 
-def _unreadable(error: Exception) -> RefusedError:
+def unreadable(error: Exception) -> RefusedError:
+    """What reading raised, as a refusal."""
     return RefusedError("UNREADABLE_FILE", show(str(error)), "a file that can be read")
 
 
@@ -154,11 +155,11 @@ def read_table(table: str, members: list[Member], limits: Limits, faults: Collec
             with member.open() as stream:
                 for piece, lines in _pieces(stream, member, table, limits, faults, budget):
                     pieces.append(piece)
-                    places.append(np.asarray(lines, np.int64) + (number << _FILE_BITS))
+                    places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))
         except RefusedError as refused:
             faults.refuse(refused, member.name)
         except READ_ERRORS as error:
-            faults.refuse(_unreadable(error), member.name)
+            faults.refuse(unreadable(error), member.name)
         budget.report(member)
     names = tuple(member.name for member in members)
     return Rows(pa.concat_tables(pieces), np.concatenate(places), names)

@@ -128,9 +128,11 @@ def find_standard(bench: Benchmark, name: str) -> Any:
 
 
 def score_submission(submission: Submission, standard: str = "inaugural") -> Result:
-    """Measure a checked submission and score it under a standard."""
+    """Measure a checked submission and score it under a standard. UsageError if its images are not labelled."""
     from submissions.version import VERSION
 
+    if submission.images is not None:
+        raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
     bench = benchmark(submission.meta.benchmark)
     chosen = find_standard(bench, standard)
     values = bench.measure(submission)
@@ -145,6 +147,8 @@ def score_submission(submission: Submission, standard: str = "inaugural") -> Res
     for role, tool in (("labels", submission.meta.labels), ("judge", submission.meta.judge)):
         if tool is not None:
             signature[role] = f"{tool.name}@{tool.version}"
+            if "measurement" in tool.settings:
+                signature[f"{role}_measurement"] = str(tool.settings["measurement"])
     signature |= bench.signature(submission)
     return Result(bench.name, standard, meta, values, bench.score(values, chosen), signature)
 
