@@ -74,7 +74,7 @@ class Worker:
 @contextmanager
 def _cluster(workers: int) -> Iterator[Any]:
     """Ray, connected to the cluster of RAY_ADDRESS, or started on this machine until the block ends."""
-    before = {name: os.environ.get(name) for name in (_STATISTICS, _TOKEN)}
+    before = dict(os.environ)
     os.environ.setdefault(_STATISTICS, "0")
     try:
         import ray
@@ -98,9 +98,8 @@ def _cluster(workers: int) -> Iterator[Any]:
         context.enable_progress_bars = shown
         if started:
             ray.shutdown()
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
+            for name in set(os.environ) - set(before):
+                del os.environ[name]
 
 
 def _packed(table: pa.Table) -> bytes:

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ares.drawn_faces import drawn_face
-from ares.tiny import SIZE
 from tests.ares.hostile import encoded
 
 TASK = "generation_neutral"
+SIZE = 64
+"""Pixels of the tiny model's images."""
 
 
 class Stored(NamedTuple):

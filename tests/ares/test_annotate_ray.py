@@ -15,6 +15,7 @@ from tests.ares.hostile import UNREADABLE
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
 def test_ray_gives_the_same_bytes(tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
     monkeypatch.setenv("HOME", str(tmp_path))

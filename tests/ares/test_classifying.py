@@ -16,7 +16,7 @@ from ares.drawn_faces import drawn_face
 from ares.faces_ares import Box
 from ares.image_processing_ares import AresImageProcessor
 from ares.modeling_ares import AresModel
-from ares.tiny import SIZE
+from tests.ares.annotating import SIZE
 from tests.ares.hostile import UNREADABLE, encoded
 
 
