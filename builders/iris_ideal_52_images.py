@@ -174,7 +174,7 @@ def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
     file = f"{folder}/{found.file}"
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123 -- Path takes as long as the reading
+        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 -- Path takes as long as the reading
             data = stream.read()
         crop = window(found.box, *join_images.upright_size(data))
         content = join_images.cropped_jpeg(data, crop)

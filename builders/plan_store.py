@@ -52,12 +52,12 @@ class PlanStore:
                 "INSERT OR IGNORE INTO seeds SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seeds)", [seed]
             )
             self._database.execute(
-                "CREATE TABLE IF NOT EXISTS candidates (cell TEXT, rank BLOB, key TEXT UNIQUE, data TEXT, "
-                "PRIMARY KEY (cell, rank)) WITHOUT ROWID"
+                "CREATE TABLE IF NOT EXISTS candidates (key TEXT PRIMARY KEY, cell TEXT, rank BLOB, data TEXT) "
+                "WITHOUT ROWID"
             )
             self._database.execute(
-                "CREATE TABLE IF NOT EXISTS chosen (selection TEXT, position INTEGER, place INTEGER, cell TEXT, "
-                "rank BLOB, PRIMARY KEY (selection, position)) WITHOUT ROWID"
+                "CREATE TABLE IF NOT EXISTS chosen (selection TEXT, position INTEGER, place INTEGER, key TEXT, "
+                "PRIMARY KEY (selection, position)) WITHOUT ROWID"
             )
         (known,) = self._database.execute("SELECT seed FROM seeds").fetchone()
         if known != str(seed):
@@ -67,7 +67,7 @@ class PlanStore:
         """Add candidates. One that is there already changes nothing; ValueError if it is there with other content."""
         stream = iter(candidates)
         while batch := list(islice(stream, _BATCH)):
-            rows = [(c.cell, _rank(self.seed, c.key), c.key, c.data) for c in batch]
+            rows = [(c.key, c.cell, _rank(self.seed, c.key), c.data) for c in batch]
             with self._database:
                 found = self._database.executemany("INSERT OR IGNORE INTO candidates VALUES (?, ?, ?, ?)", rows)
                 if found.rowcount < len(rows):
@@ -82,6 +82,9 @@ class PlanStore:
 
     def counts(self) -> dict[str, int]:
         """Cell -> candidates, in the order of the cells' names."""
+        # Made once candidates are there: sorted at one go, not grown by entries that come in no order.
+        with self._database:
+            self._database.execute("CREATE INDEX IF NOT EXISTS ranks ON candidates (cell, rank)")
         return dict(self._database.execute("SELECT cell, count(*) FROM candidates GROUP BY cell ORDER BY cell"))
 
     def select(self, per_cell: int | Mapping[str, int], order: Sequence[str] | None = None) -> Selection:
@@ -105,8 +108,8 @@ class PlanStore:
                 for cell, number in wanted.items():
                     self._database.execute(
                         "INSERT INTO chosen SELECT ?, ? + row_number() OVER (ORDER BY rank) - 1, "
-                        "row_number() OVER (ORDER BY rank) - 1, cell, rank "
-                        "FROM (SELECT cell, rank FROM candidates WHERE cell = ? ORDER BY rank LIMIT ?)",
+                        "row_number() OVER (ORDER BY rank) - 1, key "
+                        "FROM (SELECT key, rank FROM candidates WHERE cell = ? ORDER BY rank LIMIT ?)",
                         [name, before, cell, number],
                     )
                     before += number
@@ -137,7 +140,7 @@ class Selection:
 
     def _between(self, start: int, stop: int) -> Iterator[Chosen]:
         rows = self._database.execute(
-            "SELECT cell, place, key, data FROM chosen JOIN candidates USING (cell, rank) "
+            "SELECT cell, place, key, data FROM chosen JOIN candidates USING (key) "
             "WHERE selection = ? AND position >= ? AND position < ? ORDER BY position",
             [self._name, start, stop],
         )
