@@ -27,7 +27,7 @@ from ares.training_config import TrainingConfig
 from ares.training_data import Data
 from ares.training_fusion import Pool
 from ares.training_loop import Run, Stage, fit
-from ares.training_settings import EscalationSettings
+from ares.training_settings import Augmentation, EscalationSettings
 
 _HELD_OUT = 10
 """One image in this many of the routers' images stops the fast router's training."""
@@ -82,6 +82,8 @@ def train_fast(
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {str(task["name"]): data.part("routers", str(task["name"])) for task in tasks}
     targets = {name: torch.as_tensor(suited(found)) for name, found in pools.items()}
+    # Which expert is right was seen on whole images, so they are not cropped here.
+    mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
     heads = torch.nn.ModuleDict({str(task["name"]): router.heads[str(task["name"])] for task in tasks})
     trained = heads if heads_only else router
     if heads_only:
@@ -111,7 +113,7 @@ def train_fast(
     def losses(order: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
         for part, images in batches(order, train):
             seeds = [image_seed(run.seed, "fast", epoch, name, i) for name, i in part]
-            yield loss(augmented(images, seeds, config.augmentation, 0.0), part).sum()
+            yield loss(augmented(images, seeds, mirrored), part).sum()
 
     def score() -> dict[str, Any]:
         mine = run.own(np.arange(len(stop)))
@@ -151,6 +153,8 @@ def train_escalation(
         arbiter_right = wrong.copy()
     mends, spoils = wrong & arbiter_right, ~wrong & ~arbiter_right
     weights = np.where(mends | (spoils if task["arbiter"] == "fusion" else ~wrong), 1.0, settings.indifferent)
+    if settings.balanced and mends.any():
+        weights[mends] *= weights[~mends].sum() / weights[mends].sum()
     matrix = xgboost.DMatrix(meta_features(found.probabilities), label=mends.astype(float), weight=weights)
     options = {
         "objective": "binary:logistic",

@@ -124,12 +124,15 @@ class EscalationSettings(Strict):
         depth: of a tree.
         learning_rate: of the boosting.
         indifferent: weight of the images whose answer an arbiter would not change for better or worse.
+        balanced: whether the images to escalate weigh as much as all others together; else few are escalated where the
+            experts are mostly right.
     """
 
     rounds: int = Field(gt=0)
     depth: int = Field(gt=0)
     learning_rate: float = Field(gt=0)
     indifferent: float = Field(default=1.0, gt=0, le=1)
+    balanced: bool = False
 
 
 class RouterSettings(Strict):
