@@ -71,8 +71,9 @@ def check_submission(
         files = sort_files(members, faults)
         meta = _meta(files.meta, bool(members), limits, faults)
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
+        images = files.tables.pop("images", [])
         bench = _benchmark(meta, files, allow_baseline, faults)
-        images = _images(meta, bench, files, allow_images, faults)
+        images = _images(images, meta, bench, files, allow_images, faults)
         read = {
             name: read_table(name, files.tables[name], limits, faults, budget)
             for name in SCHEMAS
@@ -141,10 +142,14 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
 
 
 def _images(
-    meta: SubmissionMeta | None, bench: Benchmark | None, files: Files, allowed: bool, faults: Collector
+    images: list[Member],
+    meta: SubmissionMeta | None,
+    bench: Benchmark | None,
+    files: Files,
+    allowed: bool,
+    faults: Collector,
 ) -> list[Member]:
-    """The files of images, taken out of the tables; notes where they may not be, or other files contradict them."""
-    images = files.tables.pop("images", [])
+    """The files of images that are to be read; notes where they may not be, or other files contradict them."""
     if not images:
         return []
     file = images[0].name

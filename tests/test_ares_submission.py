@@ -1,0 +1,156 @@
+"""Images in, scores out: the same result as with the annotations that ARES makes of the same images."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from ares.annotate import annotate
+from ares.drawn_faces import drawn_face
+from ares.measurement import read_measurement
+from ares.tiny import tiny_model
+from builders.fact_or_fair import ids
+from builders.iris_groups import OCCUPATIONS
+from submissions.check import check_submission, read_submission
+from submissions.faults import UsageError
+from submissions.format import SubmissionMeta
+from submissions.labelling import label_images, label_source
+from submissions.result import score_submission
+from submissions.writing import write_submission
+from tests.ares.released import released
+
+COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()"]
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+KEYS = {"task": pa.string(), "id": pa.string(), "sample": pa.int32(), "sha256": pa.string(), "image": IMAGE}
+
+
+def meta(benchmark: str) -> dict[str, Any]:
+    known = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "drawn")
+    return known | {"format": 1, "benchmark": benchmark, "dataset_revision": "v1", "generation": {"seed": 1}}
+
+
+def drawn(number: int) -> bytes:
+    buffer = BytesIO()
+    drawn_face("submission", number, size=72).image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def keys(benchmark: str) -> list[tuple[str, str, int]]:
+    if benchmark == "iris":
+        return [("generation_neutral", f"neutral/{name}", sample) for name in OCCUPATIONS for sample in range(2)]
+    items = ids("t2i_objective").to_pylist()
+    return [("t2i_objective", item, sample) for item in items for sample in range(3)]
+
+
+def submission(path: Path, benchmark: str) -> Path:
+    """A submission of drawn images in two shards; some cannot be read, or are not there."""
+    rows = []
+    for number, (task, item, sample) in enumerate(keys(benchmark)):
+        data: bytes | None = drawn(number)
+        said = hashlib.sha256(data or b"").hexdigest()
+        if number == 3:
+            data = (data or b"")[:100]
+            said = hashlib.sha256(data).hexdigest()
+        elif number == 4:
+            data = drawn(number + 1)
+        elif number == 5:
+            data = None
+        cell = {"bytes": data, "path": "/etc/passwd"}
+        rows.append({"task": task, "id": item, "sample": sample, "sha256": said, "image": cell})
+    write_submission(path, SubmissionMeta.model_validate(meta(benchmark)), {})
+    for shard in range(2):
+        table = pa.Table.from_pylist(rows[shard::2], schema=pa.schema(KEYS.items()))
+        pq.write_table(table, path / f"images-{shard:05}-of-00002.parquet", row_group_size=7)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    root = tmp_path_factory.mktemp("ares")
+    return released(tiny_model(root / "tiny"), root)
+
+
+@pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair"])
+def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, benchmark: str) -> None:
+    images = submission(tmp_path / "images", benchmark)
+    made = annotate(model, images, tmp_path / "annotations", device="cpu")
+    labels = label_source(made.data["model"], made.data["settings"])
+    told = SubmissionMeta.model_validate(meta(benchmark) | {"labels": labels})
+    table = pa.concat_tables([pq.read_table(file) for file in made.files])
+    written = write_submission(tmp_path / "annotated", told, {"annotations": table})
+    expected = score_submission(read_submission(written))
+    for batch in (64, 5):
+        report = check_submission(images, allow_images=True)
+        assert report.submission is not None
+        labelled = label_images(images, report.submission, model, batch=batch, device="cpu")
+        assert score_submission(labelled).dumps() == expected.dumps()
+    statuses = dict(zip(*(labelled.tables["annotations"][name].to_pylist() for name in ("id", "status")), strict=True))
+    assert len(labelled.tables["annotations"]) == len(keys(benchmark))
+    assert sorted(labelled.tables["annotations"]["status"].to_pylist())[-1] in ("unreadable", "refused")
+    assert "ok" in statuses.values()
+
+
+def test_the_command_names_what_labelled_the_images(model: Path, tmp_path: Path) -> None:
+    images = submission(tmp_path / "images", "fact_or_fair")
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
+        for file in images.iterdir():
+            archive.write(file, file.name)
+    found = []
+    for path in (images, tmp_path / "images.zip"):
+        done = subprocess.run(
+            [*COMMAND, "score", str(path), "--ares", str(model), "--device", "cpu", "--json"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1]
+    measurement = read_measurement(model)
+    signature = found[0]["signature"]
+    assert signature["labels"] == f"ares@sha256:{measurement.model.sha256}"
+    assert signature["labels_measurement"] == measurement.sha256
+    assert found[0]["meta"]["labels"]["settings"]["measurement"] == measurement.sha256
+    assert any(value["state"] == "value" for value in found[0]["values"])
+
+
+@pytest.mark.parametrize(("more", "said"), [([], "--ares MODEL"), (["--ares", "nowhere"], "nowhere")])
+def test_images_without_a_model_are_not_scored(tmp_path: Path, more: list[str], said: str) -> None:
+    images = submission(tmp_path / "images", "fact_or_fair")
+    environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": "/usr/bin"}
+    done = subprocess.run(
+        [*COMMAND, "score", str(images), *more],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_files_that_change_after_they_were_checked_are_noticed(model: Path, tmp_path: Path) -> None:
+    images = submission(tmp_path / "images", "fact_or_fair")
+    report = check_submission(images, allow_images=True)
+    assert report.submission is not None
+    first, second = sorted(images.glob("*.parquet"))
+    kept = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    with pytest.raises(UsageError, match="changed"):
+        label_images(images, report.submission, model, device="cpu")
+    first.write_bytes(kept)
+    assert label_images(images, report.submission, model, device="cpu").tables["annotations"].num_rows
