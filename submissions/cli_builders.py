@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
 import shutil
@@ -107,6 +108,15 @@ def build(
                         options=options | (included if include in dataset(each).sources else {}),
                         progress=report,
                     )
+            except KeyboardInterrupt:
+                typer.secho("fairspace: stopped; the same command goes on where it was.", err=True)
+                raise
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                raise UsageError(
+                    f"No space is left for {target}. Free some; the same command goes on where it was."
+                ) from error
             except BuildError as error:
                 if name != "all":
                     raise

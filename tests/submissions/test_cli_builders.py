@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,17 @@ def test_an_out_folder_among_the_sources_is_refused(run: Run, tmp_path: Path) ->
     assert code == 2
     assert "lies in the sources' folder" in error
     assert not (tmp_path / "utkface" / "out").exists()
+
+
+def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr("builders.build.build", full)
+    code, _, error = run("build", "fact_or_fair", "--out", tmp_path / "out")
+    assert code == 2
+    assert "No space is left" in error
+    assert "goes on where it was" in error
 
 
 def test_two_builds_do_not_write_into_one_folder(run: Run, tmp_path: Path) -> None:
