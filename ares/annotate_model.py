@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import cast
 
 from builders.errors import BuildError
 
@@ -33,16 +34,22 @@ def find_model(model: Path | str) -> tuple[Path, dict[str, str]]:
 def _fetched(model: str) -> Path:
     """The snapshot of a repository on the Hub: data alone, no code of it."""
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     name, _, revision = model.partition("@")
     try:
         found = snapshot_download(name, revision=revision or None, allow_patterns=["*.json", "*.safetensors"])
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except hub_errors() as error:
         said = str(error).strip().split("\n", 1)[0]
         mend = "name a folder, or a repository as NAMESPACE/NAME@REVISION"
         raise BuildError("TOOL_MISSING", model, said, "a folder or a repository with ARES", mend) from error
     return Path(found)
+
+
+def hub_errors() -> tuple[type[Exception], ...]:
+    """What the Hub's client raises: of httpx or its successor, whichever it was made with; for bad names; offline."""
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    return cast(type[Exception], HfHubHTTPError.__bases__[0]), HFValidationError, OSError
 
 
 def versions() -> dict[str, str]:

@@ -108,7 +108,24 @@ def open_source(images: Path | str, **choices: Any) -> Source:
     if given.pop("kind", "dataset") != "dataset" or name.count("/") > 1 or name.startswith((".", "/", "~")):
         mend = "name a folder, a .parquet or .tar file, or a dataset on the Hub"
         raise BuildError("SOURCE_MISSING", str(images), "nothing there", "images", mend)
-    return Source("dataset", name, revision=revision, **given)
+    return Source("dataset", name, revision=_commit(name, revision), **given)
+
+
+def _commit(name: str, revision: str) -> str:
+    """The commit that a branch or tag of a dataset stands for now; offline what was given, for the cache knows it."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    from ares.annotate_model import hub_errors
+
+    try:
+        return HfApi().dataset_info(name, revision=revision or None).sha or revision
+    except OfflineModeIsEnabled:
+        return revision
+    except hub_errors() as error:
+        said = str(error).strip().split("\n", 1)[0]
+        mend = "name a folder, a .parquet or .tar file, or a dataset on the Hub as NAMESPACE/NAME@REVISION"
+        raise BuildError("SOURCE_MISSING", name, said, "a folder, a file or a dataset", mend) from error
 
 
 def _kind(path: Path) -> str:

@@ -250,3 +250,19 @@ def test_what_cannot_be_used_is_said(stored: Path, tiny_ares: Path, tmp_path: Pa
     with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
         annotate(stored, stored, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_trained_model_labels_drawn_faces_as_they_were_drawn(trained_ares: Path, tmp_path: Path) -> None:
+    from ares.drawn_faces import drawn_face
+    from tests.ares.annotating import Stored
+    from tests.ares.hostile import encoded
+
+    faces = [drawn_face("annotated", number, size=96) for number in range(120)]
+    drawn = [Stored("neutral/nurse", n, encoded(face.image, "PNG"), f"{n}.png") for n, face in enumerate(faces)]
+    report = annotate(trained_ares, parquet(tmp_path / "images", drawn), tmp_path / "out")
+    found = rows(tmp_path / "out")
+    for attribute in ("gender", "age", "skin_tone"):
+        right = [row[attribute] == face.labels[attribute] for row, face in zip(found, faces, strict=True)]
+        assert sum(right) / len(right) >= 0.9, attribute
+    assert all(sum(shares.values()) == pytest.approx(1) for shares in report.shares.values())

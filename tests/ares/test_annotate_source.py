@@ -96,7 +96,7 @@ def test_the_list_is_in_a_fixed_order_and_its_hash_does_not_depend_on_the_place(
 def test_a_name_that_comes_twice_is_refused_with_both_places(kind: str, tmp_path: Path) -> None:
     stored = images(8)
     stored.append(stored[3])
-    make = {
+    make: Any = {
         "parquet": parquet,
         "webdataset": lambda root, some: webdataset(root, some, keyed=False),
         "dataset": with_card,
@@ -217,7 +217,7 @@ def test_columns_may_have_other_names_or_be_missing(tmp_path: Path) -> None:
     [("sample", -1, "sample -1"), ("sample", None, "sample None"), ("id", "", "id ''"), ("sample", 2**40, "sample 1")],
 )
 def test_a_bad_name_in_a_row_is_said_with_its_row(column: str, value: Any, said: str, tmp_path: Path) -> None:
-    data = {"task": ["t", "t"], "id": ["a", "a"], "sample": [0, 1], "image": [b"1", b"2"]}
+    data: dict[str, list[Any]] = {"task": ["t", "t"], "id": ["a", "a"], "sample": [0, 1], "image": [b"1", b"2"]}
     data[column][1] = value
     pq.write_table(pa.table(data), tmp_path / "images.parquet")
     with pytest.raises(BuildError, match=rf"SOURCE_VALUE at images\.parquet: (row 2|1): {said}"):

@@ -70,7 +70,12 @@ def test_bombs_are_refused_before_a_pixel_is_decoded(monkeypatch: pytest.MonkeyP
 def test_an_image_is_decoded_once(monkeypatch: pytest.MonkeyPatch, processor: AresImageProcessor) -> None:
     opened = []
     real = Image.open
-    monkeypatch.setattr(Image, "open", lambda *args, **kwargs: opened.append(1) or real(*args, **kwargs))
+
+    def counted(*args: Any, **options: Any) -> Any:
+        opened.append(args)
+        return real(*args, **options)
+
+    monkeypatch.setattr(Image, "open", counted)
     processor([encoded(portrait(), "PNG")] * 3)
     assert len(opened) == 3
 
