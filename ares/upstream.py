@@ -76,15 +76,17 @@ def architecture(module: Any) -> dict[str, Any]:
 
 def _load(kind: Any, upstream: Upstream) -> Any:
     options = pinned(upstream.source, upstream.revision)
-    if kind is not AutoTokenizer:
-        options["use_safetensors"] = True
+    where = f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source
+    mend = "correct source and revision, and see that the Hub can be reached"
+    expected = f"a checkpoint for {kind.__name__} with model.safetensors"
     try:
-        return kind.from_pretrained(upstream.source, **options)
-    except (OSError, ValueError) as error:
-        raise BuildError(
-            "TRAINING_DATA",
-            f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source,
-            str(error).split("\n", 1)[0],
-            f"a checkpoint for {kind.__name__} with model.safetensors",
-            "correct source and revision, and see that the Hub can be reached",
-        ) from error
+        if kind is AutoTokenizer:
+            return kind.from_pretrained(upstream.source, **options)
+        found, report = kind.from_pretrained(upstream.source, use_safetensors=True, output_loading_info=True, **options)
+    except (OSError, ValueError, RuntimeError) as error:
+        what = str(error).split("\n", 1)[0]
+        raise BuildError("TRAINING_DATA", where, what, expected, mend) from error
+    if lacks := sorted(str(key) for key in {*report["missing_keys"], *report["mismatched_keys"]}):
+        what = f"it lacks {len(lacks)} weights, first {lacks[0]}"
+        raise BuildError("TRAINING_DATA", where, what, expected, mend)
+    return found
