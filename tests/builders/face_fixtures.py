@@ -92,6 +92,23 @@ class Painter:
         return Image.new("RGB", (8, 8), (group, hidden, prompt.seed % 7))
 
 
+class Killed(BaseException):
+    """Like a kill: nothing catches it."""
+
+
+class Mortal(Painter):
+    """A painter that is killed at a call."""
+
+    def __init__(self, last: int) -> None:
+        super().__init__()
+        self.last = last
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
+        if self.calls == self.last:
+            raise Killed
+        return super().generate(prompts)
+
+
 class Reader:
     """Reads the labels that `Painter` painted; of an incomplete face only the skin tone."""
 

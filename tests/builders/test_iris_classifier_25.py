@@ -24,8 +24,18 @@ from builders.iris_classifier_25_plan import Plan
 from builders.iris_groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from builders.iris_ideal_52_images import Place
 from builders.public_copy import public_copy
-from builders.tools import Labels, Prompt, Tools
-from tests.builders.face_fixtures import Painter, Reader, group_of, jpeg, write_fairface, write_mst_e, write_utkface
+from builders.tools import Labels, Tools
+from tests.builders.face_fixtures import (
+    Killed,
+    Mortal,
+    Painter,
+    Reader,
+    group_of,
+    jpeg,
+    write_fairface,
+    write_mst_e,
+    write_utkface,
+)
 
 
 @pytest.fixture(scope="module")
@@ -222,23 +232,6 @@ def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> No
     assert any("MST-E" in note and "not asked for" in note for note in manifest.notes)
     with pytest.raises(BuildError, match=r"--include.*mste"):
         make(tmp_path / "typo", sources, options={"include": "mste"})
-
-
-class Killed(BaseException):
-    """Like a kill: nothing catches it."""
-
-
-class Mortal(Painter):
-    """A painter that is killed at a call."""
-
-    def __init__(self, last: int) -> None:
-        super().__init__()
-        self.last = last
-
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
-        if self.calls == self.last:
-            raise Killed
-        return super().generate(prompts)
 
 
 @pytest.mark.parametrize("last", [0, 7, 14])

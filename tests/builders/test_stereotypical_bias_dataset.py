@@ -24,8 +24,8 @@ from builders.stereotypical_bias import DATASET
 from builders.stereotypical_bias_pairing import SAMPLE_PAIRS, Pair
 from builders.stereotypical_bias_persona import GENERATED_PER_TRAIT, SAMPLE_KEPT
 from builders.stereotypical_bias_persona import splits as persona
-from builders.tools import Box, Prompt, Tools
-from tests.builders.face_fixtures import Painter, Watcher, jpeg, write_utkface
+from builders.tools import Box, Tools
+from tests.builders.face_fixtures import Killed, Mortal, Painter, Watcher, jpeg, write_utkface
 
 
 @pytest.fixture(scope="module")
@@ -257,23 +257,6 @@ def test_stored_boxes_cannot_say_whether_new_images_hold_persons(tmp_path: Path)
     manifest = make(tmp_path / "out", None, tools=Tools(generator=Painter(), detector=stored))
     assert manifest.find("persona", "test") is None
     assert any("stored boxes" in note for note in manifest.notes)
-
-
-class Killed(BaseException):
-    """Like a kill: nothing catches it."""
-
-
-class Mortal(Painter):
-    """A painter that is killed at a call."""
-
-    def __init__(self, last: int) -> None:
-        super().__init__()
-        self.last = last
-
-    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
-        if self.calls == self.last:
-            raise Killed
-        return super().generate(prompts)
 
 
 @pytest.mark.parametrize("last", [0, 9])
