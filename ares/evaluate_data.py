@@ -100,11 +100,11 @@ def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: in
     opened = open_data(data, tasks, size, seed, work)
     if isinstance(opened, FolderData):
         manifest = json.loads((opened.folder / "manifest.json").read_text(encoding="utf-8"))
-        sets = tuple(_test_set(opened.part("test", str(t["name"])), [t], tasks) for t in tasks)
+        sets = tuple(held_out(opened.part("test", str(t["name"])), [t], tasks) for t in tasks)
         sample = " (sample)" if manifest.get("sample") else ""
         return HeldOutData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
     faces = DrawnFaces("test", int(data.removeprefix(DRAWN)), tasks, size, seed)
-    return HeldOutData("drawn faces", f"{data}, seed {seed}", opened.sha256, (_test_set(faces, tasks, tasks),))
+    return HeldOutData("drawn faces", f"{data}, seed {seed}", opened.sha256, (held_out(faces, tasks, tasks),))
 
 
 def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -116,7 +116,8 @@ def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.
     return found
 
 
-def _test_set(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:
+def held_out(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:
+    """Images for measuring some tasks, with the groups that labels for all of a model's tasks tell."""
     groups = {
         attribute: (
             tuple(dict.fromkeys(str(value) for value in values)),

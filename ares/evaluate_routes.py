@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ares.evaluate_data import Pictures, HeldOut
+from ares.evaluate_data import HeldOut, Pictures
 from ares.modeling_ares import ABLATIONS, ABSTAINED, FAST, SINGLE, VOTE, AresModel, Decided, Observed
 
 FAST_STEPS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -150,6 +150,14 @@ def pareto(
         Point(**vars(each), fast_confidence=fast, escalation=escalation, current=(fast, escalation) == own, best=top)
         for each, (fast, escalation), top in zip(found, pairs, best, strict=True)
     ]
+
+
+def most_accurate(points: Sequence[Point]) -> Point:
+    """The thresholds that are right most often, of equally good ones the cheapest; chosen on a calibration set."""
+    known = [point for point in points if point.accuracy is not None]
+    if not known:
+        raise ValueError("no pair of thresholds has an accuracy over all tasks")
+    return max(known, key=lambda point: (point.accuracy or 0.0, -_cost(point)))
 
 
 def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> dict[str, Decided]:
