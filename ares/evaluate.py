@@ -19,9 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ares.evaluate_ablations import NO_ARBITER, Outcome, Point, ablations, pareto
 from ares.evaluate_data import HeldOutData, open_test
 from ares.evaluate_measure import Measured, measure_attribute
-from ares.evaluate_routes import NO_ARBITER, Outcome, Point, Remembering, ablations, observe_all, pareto, routed
+from ares.evaluate_routes import Remembering, observe_all, routed
 from ares.evaluate_speed import Speed, part_seconds, time_ablations
 from ares.evaluate_tables import tables
 from ares.measurement import model_sha256

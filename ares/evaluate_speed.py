@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ares.evaluate_data import Pictures, HeldOut
+from ares.evaluate_data import HeldOut, Pictures
 from ares.evaluate_routes import configured
 from ares.modeling_ares import ABLATIONS, SINGLE, AresModel
 

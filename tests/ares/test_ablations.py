@@ -10,8 +10,9 @@ import torch
 
 from ares.drawn_faces import INCOMPLETE, NOISY, SMALL, drawn_face
 from ares.evaluate import open_model
+from ares.evaluate_ablations import Outcome, Point, ablations, most_accurate, pareto
 from ares.evaluate_data import HeldOut, held_out
-from ares.evaluate_routes import Outcome, Point, Remembering, ablations, configured, most_accurate, observe_all, pareto
+from ares.evaluate_routes import Remembering, configured, observe_all
 from ares.modeling_ares import AresModel
 from ares.training_data import DrawnFaces
 from builders.drawing_palette import draws

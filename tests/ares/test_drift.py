@@ -16,7 +16,8 @@ from scipy.stats import chi2_contingency
 
 from ares.annotate import annotate
 from ares.drawn_faces import drawn_face
-from ares.drift import ALPHA, EFFECT, compare, drift
+from ares.drift import drift
+from ares.drift_checks import ALPHA, EFFECT, compare
 from builders.errors import BuildError
 
 

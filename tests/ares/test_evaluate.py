@@ -16,9 +16,10 @@ import torch
 from ares.configuration_ares import SKIN_TONE
 from ares.drawn_faces import drawn_face
 from ares.evaluate import EVALUATION, REPORT, evaluate, measure, open_model
+from ares.evaluate_ablations import FAST_STEPS, ablations, outcome, pareto
 from ares.evaluate_data import HeldOut, HeldOutData, Pictures, open_test
 from ares.evaluate_measure import calibration, confusion, disparity, measure_attribute
-from ares.evaluate_routes import FAST_STEPS, ablations, configured, observe_all, outcome, pareto
+from ares.evaluate_routes import configured, observe_all
 from ares.evaluate_tables import tables
 from ares.modeling_ares import ABLATIONS, AresModel, Decided
 from builders.errors import BuildError
