@@ -42,19 +42,27 @@ def tiny_model(folder: Path) -> Path:
 
     from ares.image_processing_ares import AresImageProcessor
     from ares.routing_ares import EscalationRouter, meta_features
+    from ares.training_data import DrawnFaces
     from ares.training_model import untrained
 
     config = read_config(CONFIGS / "tiny.toml")
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = untrained(config, [task.entry() for task in config.tasks], {}).eval()
-    model.config.fast_confidence = 0.36
-    random = np.random.RandomState(0)
+    random, names = np.random.RandomState(0), [task["name"] for task in model.config.tasks]
     for task in model.config.tasks:
         chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, len(model.config.kinds)))
         matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
         booster = xgboost.train({"max_depth": 3, "objective": "binary:logistic", "nthread": 1}, matrix, 5)
         model.escalation[task["name"]] = EscalationRouter(booster)
+    faces = DrawnFaces("test", 60, model.config.tasks, config.image_size, 0)
+    seen = model.observe(faces.pixels.float() / 255, everything=True).values()
+    features = [
+        (model.escalation[name], meta_features(each.probabilities)) for name, each in zip(names, seen, strict=True)
+    ]
+    # Random weights are never sure, so the thresholds lie in the middle of what they say.
+    model.config.fast_confidence = float(np.median([each.fast.max(axis=1) for each in seen]))
+    model.config.escalation = float(np.median([router.probability(each) for router, each in features]))
     model.save_pretrained(folder)
     AresImageProcessor(image_size=config.image_size).save_pretrained(folder)
     return folder
