@@ -98,7 +98,9 @@ def test_batches_and_threads_change_no_bit(
     batch: int, workers: int, model: AresModel, faces: list[Image.Image], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model, "arbiter", Seeing())
-    monkeypatch.setattr(model.config, "escalation", 0.35)
+    monkeypatch.setattr(model.config, "fast_confidence", 1.0)
+    seen = model.decide(AresImageProcessor(image_size=SIZE)(faces)["pixel_values"])["age_gender"].escalation
+    monkeypatch.setattr(model.config, "escalation", float((seen.min() + seen.max()) / 2))
     plain = Image.new("RGB", (SIZE, SIZE), "white")
     images = [row_of(*faces[i : i + 1 + i % 4]) if i % 5 else plain for i in range(25)]
     images.insert(7, b"broken")  # type: ignore[arg-type]
