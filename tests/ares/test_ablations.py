@@ -83,7 +83,7 @@ def test_each_second_level_is_worth_its_part(found: dict[str, Outcome], row: str
     assert with_it is not None
     assert without is not None
     assert with_it >= without
-    assert accuracy(found["ARES"]) > accuracy(found[row])
+    assert accuracy(found["ARES"]) >= accuracy(found[row])
 
 
 def test_most_images_need_no_second_level(found: dict[str, Outcome]) -> None:

@@ -178,3 +178,10 @@ def test_one_image_repeated_by_its_dictionary_is_stopped_when_it_is_read(tmp_pat
     assert len(list(stream_images([member], LIMITS))) == 20
     with pytest.raises(RefusedError, match="too many bytes"):
         list(stream_images([member], replace(LIMITS, image_total_bytes=1_000_000)))
+
+
+def test_the_page_shows_the_limits_of_images() -> None:
+    page = (Path(__file__).parents[2] / "submissions" / "FORMAT.md").read_text(encoding="utf-8")
+    assert f"| one file of images in a folder | {LIMITS.image_member_bytes >> 20:,} MiB |" in page
+    assert f"once they are read | {LIMITS.image_total_bytes >> 30} GiB |" in page
+    assert f"| images | {LIMITS.images:,} |" in page
