@@ -91,6 +91,7 @@ def annotate(
     engine: str = "local",
     device: str = "",
     precision: str = "float32",
+    ask_endpoint: bool = False,
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
@@ -112,6 +113,7 @@ def annotate(
         engine: `local`, or `ray` to spread the work over a cluster that sees the same files.
         device: of torch; '' takes a GPU if there is one.
         precision: `float32` or `bfloat16`.
+        ask_endpoint: whether images may be sent to the endpoint that the model names.
         shard: images of a shard.
         progress: called with what is being done and how fast, how much is done, and of how much.
 
@@ -125,7 +127,7 @@ def annotate(
     chosen = {"task": task, "names": names, "kind": kind, "columns": columns, "config": config, "split": split}
     source = open_source(images, **chosen)
     folder, named = find_model(model)
-    settings = Settings(folder, source, batch, workers, detector, device, precision)
+    settings = Settings(folder, source, batch, workers, detector, device, precision, ask_endpoint=ask_endpoint)
     session = Session(settings)
     work = out / ".annotate"
     finished = (out / FILE).is_file()

@@ -35,6 +35,7 @@ class Settings:
         device: of torch; '' takes a GPU if there is one.
         precision: one of `PRECISIONS`, of weights and sums.
         threads: of torch on a CPU; 0 leaves it to torch.
+        ask_endpoint: whether images may be sent to the endpoint that the model names.
     """
 
     model: Path
@@ -45,6 +46,7 @@ class Settings:
     device: str = ""
     precision: str = "float32"
     threads: int = 0
+    ask_endpoint: bool = False
 
 
 class Session:
@@ -55,7 +57,7 @@ class Session:
 
         from ares.annotate_rows import route_schema
         from ares.asking_ares import ArbiterError
-        from ares.evaluate import open_model
+        from ares.evaluate import open_arbiter, open_model
         from ares.faces_ares import FaceError, open_faces
         from ares.image_processing_ares import AresImageProcessor
 
@@ -69,8 +71,7 @@ class Session:
         given = settings.detector
         try:
             self.detector = open_faces(given) if isinstance(given, Mapping) else given
-            if self.model.config.vlm and self.model.arbiter is None:
-                self.model.open_arbiter()
+            open_arbiter(self.model, settings.ask_endpoint)
         except (ArbiterError, FaceError) as error:
             raise BuildError("TOOL_MISSING", str(settings.model), str(error), "a model", "see the message") from error
         stored = settings.model / "preprocessor_config.json"

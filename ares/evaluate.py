@@ -81,6 +81,7 @@ def evaluate(
     seed: int = 0,
     timed: int = 32,
     device: str = "",
+    ask_endpoint: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
     """Measure a model and write what was found.
@@ -93,15 +94,16 @@ def evaluate(
         seed: of drawn faces.
         timed: images that seconds are taken with; 0 takes none.
         device: of torch; '' takes a GPU if there is one.
+        ask_endpoint: whether images may be sent to the endpoint that the model names; see `open_arbiter`.
         progress: called with what is being done, how much is done, and of how much.
 
-    Errors: BuildError TRAINING_DATA for images that cannot be used, BUILD_INCOMPLETE for a folder without a model.
+    Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA for images that cannot be used, BUILD_INCOMPLETE
+    for a folder without a model.
     """
     import torch
 
     opened = open_model(model).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    if opened.config.vlm and opened.arbiter is None:
-        opened.open_arbiter()
+    open_arbiter(opened, ask_endpoint)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         tested = open_test(data, opened.config.tasks, opened.config.image_size, seed, Path(work))
@@ -158,6 +160,25 @@ def open_model(folder: Path) -> AresModel:
         mend = "train it with `fairspace ares train`, or name the folder of a trained model"
         raise BuildError("BUILD_INCOMPLETE", str(folder), "no trained ARES", "config.json and its weights", mend)
     return AresModel.from_pretrained(folder).eval()
+
+
+def open_arbiter(model: AresModel, ask_endpoint: bool) -> None:
+    """Open the vision-language model that a model names, if it names one.
+
+    Images leave this machine only if the caller says so: BuildError TOOL_MISSING for an endpoint without
+    `ask_endpoint`.
+    """
+    endpoint = model.config.vlm.get("endpoint")
+    if endpoint and not ask_endpoint:
+        raise BuildError(
+            "TOOL_MISSING",
+            "vlm of the model's config.json",
+            f"it sends images that the experts are unsure of to {endpoint}",
+            "your consent, or a local model",
+            "add --ask-endpoint if the images may go there, or set `vlm` to a local model, or to {} for none",
+        )
+    if model.config.vlm and model.arbiter is None:
+        model.open_arbiter()
 
 
 def write(found: Evaluation, out: Path) -> None:

@@ -21,6 +21,9 @@ ConfigOption = Annotated[
     str, typer.Option("--config", help="A TOML file, or `paper` or `tiny`, which come with this software.")
 ]
 DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_classifier_25, or drawn:N.")]
+EndpointOption = Annotated[
+    bool, typer.Option("--ask-endpoint", help="Images may be sent to the endpoint that the model names.")
+]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1; a GPU if there is one.")]
 
 
@@ -62,6 +65,7 @@ def evaluate(
     timed: Annotated[int, typer.Option(help="Images that seconds are taken with; 0 takes none.", min=0)] = 32,
     seed: Annotated[int, typer.Option(help="Of drawn faces.", min=0)] = 0,
     device: DeviceOption = "",
+    ask_endpoint: EndpointOption = False,
     write_measurement: Annotated[
         bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
     ] = False,
@@ -73,7 +77,17 @@ def evaluate(
     from submissions.progress import reported
 
     with reported(f"Measuring {model}") as report:
-        found = evaluated(model, data, out, batch=batch, seed=seed, timed=timed, device=device, progress=report)
+        found = evaluated(
+            model,
+            data,
+            out,
+            batch=batch,
+            seed=seed,
+            timed=timed,
+            device=device,
+            ask_endpoint=ask_endpoint,
+            progress=report,
+        )
     typer.echo(found.text())
     if write_measurement:
         from ares.measurement import write_measurement as written
@@ -98,6 +112,7 @@ def annotate(
     engine: Annotated[str, typer.Option(help="local, or ray to spread the work over a cluster.")] = "local",
     device: DeviceOption = "",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
     need_ares()
@@ -120,6 +135,7 @@ def annotate(
             engine=engine,
             device=device,
             precision=precision,
+            ask_endpoint=ask_endpoint,
             progress=report,
         )
     counts = found.data["counts"]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from ares.annotate import annotate
 from ares.configuration_ares import SKIN_TONE
 from ares.drawn_faces import drawn_face
 from ares.evaluate import EVALUATION, REPORT, evaluate, measure, open_model
@@ -22,6 +23,7 @@ from ares.evaluate_measure import calibration, confusion, disparity, measure_att
 from ares.evaluate_routes import configured, observe_all
 from ares.evaluate_tables import tables
 from ares.modeling_ares import ABLATIONS, AresModel, Decided
+from ares.tiny import tiny_model
 from builders.errors import BuildError
 from tests.metrics.tables import rows
 
@@ -328,3 +330,16 @@ def test_no_overall_accuracy_where_no_image_has_all_labels(model: AresModel) -> 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
         evaluate(tmp_path, "drawn:60", tmp_path / "out")
+
+
+def test_images_are_not_sent_to_an_endpoint_without_consent(tmp_path: Path) -> None:
+    model = tiny_model(tmp_path / "model")
+    file = model / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    config["vlm"] = {"endpoint": "http://127.0.0.1:9/v1", "model": "some"}
+    file.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*--ask-endpoint"):
+        evaluate(model, "drawn:8", tmp_path / "out")
+    (tmp_path / "images").mkdir()
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*--ask-endpoint"):
+        annotate(model, tmp_path / "images", tmp_path / "annotations", names="files", task="any")
