@@ -36,6 +36,17 @@ def test_the_papers_configuration_starts_once_its_checkpoints_are_pinned(tmp_pat
         )
 
 
+def test_race_is_added_with_the_papers_settings(tmp_path: Path) -> None:
+    text = (CONFIGS / "race.toml").read_text(encoding="utf-8")
+    paper, race = tomllib.loads(PAPER), tomllib.loads(text)
+    same = set(paper) - {"name", "tasks", "routers"}
+    assert {key: race[key] for key in same} == {key: paper[key] for key in same}
+    file = tmp_path / "race.toml"
+    file.write_text(text.replace('revision = ""', f'revision = "{"0a" * 20}"'), encoding="utf-8")
+    (task,) = read_config(file).tasks
+    assert task.entry()["labels"] == ["Asian", "Black", "Hispanic", "White"]
+
+
 def test_the_papers_values_are_those_of_b2_and_table_10() -> None:
     raw: Any = tomllib.loads(PAPER)
     clip, dinov2, convnext = (raw["experts"][kind] for kind in ("clip", "dinov2", "convnext"))
