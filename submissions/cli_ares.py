@@ -88,7 +88,13 @@ def evaluate(
             ask_endpoint=ask_endpoint,
             progress=report,
         )
-    typer.echo(found.text())
+    for note in found.notes:
+        typer.echo(f"Note: {note}")
+    for row, each in found.ablations.items():
+        parts = {"all": each.accuracy, **each.tasks}
+        said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
+        typer.echo(f"{row:5}{each.reason or said}")
+    typer.echo(f"Wrote {out / 'report.md'} and its tables, with the printed figures beside them.")
     if write_measurement:
         from ares.measurement import write_measurement as written
 
@@ -106,6 +112,9 @@ def annotate(
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
     names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
     kind: Annotated[str, typer.Option(help="Of the source, where it cannot be told.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(help="What a column is called, for example id=item; can be given again.")
+    ] = None,
     config: Annotated[str, typer.Option(help="Config of a dataset.")] = "",
     split: Annotated[str, typer.Option(help="Split of a dataset; train if left out.")] = "",
     faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
@@ -129,6 +138,7 @@ def annotate(
             task=task,
             names=names,
             kind=kind,
+            columns=_columns(column or []),
             config=config,
             split=split,
             detector=faces_setting(faces),
@@ -175,6 +185,14 @@ def _config(named: str) -> Path:
     """A file, or one that comes with this software."""
     own = Path(__file__).parents[1] / "ares" / "configs" / f"{named}.toml"
     return own if own.is_file() else Path(named)
+
+
+def _columns(named: list[str]) -> dict[str, str] | None:
+    pairs = [one.partition("=") for one in named]
+    for one, (name, _, called) in zip(named, pairs, strict=True):
+        if not name or not called:
+            raise UsageError(f"--column {one}: write NAME=COLUMN, for example id=item.")
+    return {name: called for name, _, called in pairs} or None
 
 
 def faces_setting(named: str) -> dict[str, str] | None:
