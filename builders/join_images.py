@@ -209,7 +209,10 @@ def main(arguments: list[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
         parser.error(f"{asked.out} is not empty; name a new folder")
-    rows = load_dataset(asked.dataset, asked.config, split=asked.split, revision=asked.revision, streaming=True)
+    try:
+        rows = load_dataset(asked.dataset, asked.config, split=asked.split, revision=asked.revision, streaming=True)
+    except (ValueError, OSError) as error:  # an unknown config or split, no such dataset, no access
+        parser.error(str(error))
     try:
         files = write(join(rows, asked.source), asked.out, asked.split)
     except JoinError as error:

@@ -112,13 +112,17 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     for row in chosen:
         wanted.setdefault((row.shard, row.row_group), []).append(row)
     shown: dict[_Row, list[Image | None]] = {}
+    seed = [name for name in ("seed",) if name in features]  # what --refused needs, to have an image made again
+    seeds: dict[_Row, str] = {}
     for (shard, row_group), members in sorted(wanted.items()):
         with pq.ParquetFile(files[shard]) as file:
-            table = file.read_row_group(row_group, columns=images)
+            table = file.read_row_group(row_group, columns=[*images, *seed])
         for row in members:
             values = table.slice(row.row, 1).to_pylist()[0]
             shown[row] = [_thumbnail(values[name]) for name in images]
-    return [Cell(shown[row], [row.id, ", ".join(_said(row, labels))]) for row in chosen]
+            if any(values[name] is not None for name in seed):
+                seeds[row] = f" (seed {values['seed']})"
+    return [Cell(shown[row], [row.id + seeds.get(row, ""), ", ".join(_said(row, labels))]) for row in chosen]
 
 
 def _rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -> Iterator[_Row]:
@@ -172,7 +176,7 @@ def _said(row: _Row, labels: Mapping[str, Sequence[str]]) -> list[str]:
 def _rejected_cells(folder: Path) -> Iterator[Cell]:
     told = {file: json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) for file in folder.glob("*.png")}
     for file, said in sorted(told.items(), key=lambda pair: (pair[1]["key"], pair[1]["attempt"])):
-        lines = [said["key"], f"seed {said['attempt'] + 1}: {said['reason']}"]
+        lines = [said["key"], f"attempt {said['attempt'] + 1}: {said['reason']}"]
         yield Cell([_thumbnail({"bytes": file.read_bytes()})], lines)
 
 
