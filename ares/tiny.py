@@ -27,6 +27,9 @@ _DECIDES = (
     "routing_ares.py",
     "modeling_ares.py",
     "image_processing_ares.py",
+    "reading_ares.py",
+    "pixels_ares.py",
+    "fates_ares.py",
     "configs/tiny.toml",
     "../builders/drawing*.py",
 )
