@@ -20,9 +20,3 @@ def tiny_ares(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained_ares(request: pytest.FixtureRequest) -> Path:
     """The folder of a tiny ARES that was trained on drawn faces, at some time; not to be written to."""
     return trained_model(Path(request.config.cache.mkdir("ares")))
-
-
-@pytest.fixture(scope="session")
-def random_ares(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny ARES with random weights; not to be written to."""
-    return random_model(tmp_path_factory.mktemp("random"))
