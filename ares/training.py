@@ -43,9 +43,10 @@ def train(config: Path, data: str, out: Path, *, progress: Progress = lambda eve
     settings = read_config(config)
     with opened_run(settings, out, progress) as run:
         tasks = [task.entry() for task in settings.tasks]
-        faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        with run.accelerator.main_process_first():
+            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
         asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
-        if (done := claimed(out, asked)) is not None:
+        if (done := claimed(run, out, asked)) is not None:
             return done
         torch.manual_seed(image_seed(settings.seed, "model"))
         model = untrained(settings, tasks, asked)
@@ -73,13 +74,14 @@ def add_attribute(
     settings = read_config(config)
     with opened_run(settings, out, progress) as run:
         tasks = [task.entry() for task in settings.tasks]
-        faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        with run.accelerator.main_process_first():
+            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
         old = AresModel.from_pretrained(model)
         check_fits(config, settings, old.config)
         before = json.loads((model / REPORT).read_text(encoding="utf-8"))
         asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
         asked |= {"model": before["config_sha256"], "model_data": before["data_sha256"]}
-        if (done := claimed(out, asked)) is not None:
+        if (done := claimed(run, out, asked)) is not None:
             return done
         torch.manual_seed(image_seed(settings.seed, "model"))
         grown = extended(old, settings, tasks)

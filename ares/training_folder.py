@@ -71,21 +71,31 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
             torch.use_deterministic_algorithms(strict)
 
 
-def claimed(out: Path, asked: Mapping[str, str]) -> dict[str, Any] | None:
-    """The report of a finished run with these arguments; None if it is to be done. OUT_IN_USE for another one."""
+def claimed(run: Run, out: Path, asked: Mapping[str, str]) -> dict[str, Any] | None:
+    """The report of a finished run with these arguments; None if it is to be done. OUT_IN_USE for another one.
+
+    Of several processes the first looks and writes; the others look when it has.
+    """
+    with run.accelerator.main_process_first():
+        return _claimed(out, asked, writes=run.accelerator.is_main_process)
+
+
+def _claimed(out: Path, asked: Mapping[str, str], *, writes: bool) -> dict[str, Any] | None:
     report, claim = out / REPORT, out / ".training" / "asked.json"
     if report.is_file():
         found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
         last = found.get("added", [found])[-1]
         if {key: last.get(key) for key in asked} == dict(asked):
-            shutil.rmtree(out / ".training")
+            if writes:
+                shutil.rmtree(out / ".training")
             return found
         _refuse(out)
     if claim.is_file() and json.loads(claim.read_text(encoding="utf-8")) != dict(asked):
         _refuse(out)
     if not claim.is_file() and any(file.name != ".training" for file in out.iterdir()):
         _refuse(out)
-    write_atomically(claim, json.dumps(asked))
+    if writes:
+        write_atomically(claim, json.dumps(asked))
     return None
 
 
