@@ -8,8 +8,9 @@ The output folder:
     review/                                   rejected candidates and contact sheets; not published
     .build/                                   finished parts of an unfinished build; gone when it is done
 
-A shard is written beside its name, then renamed, then entered in `.build/`; so a build that was killed goes on at the
-first shard that is not entered, and ends with the same bytes as one that was not.
+A shard is written beside its name, then renamed, then entered in `.build/` with its hash; so a build that was killed
+goes on at the first shard that is not entered, or is not what was entered, and ends with the same bytes as one that was
+not.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ def build(
     dataset.check(manifest)
     (describe or _write_cards)(out, dataset, manifest)
     write_sheets(out, manifest)
+    _keep(out, manifest)
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
     return manifest
@@ -156,6 +158,13 @@ def write_atomically(file: Path, text: str) -> None:
     part = file.with_name(f"{file.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(file)
+
+
+def _keep(out: Path, manifest: Manifest) -> None:
+    """Have the disk hold the shards before the manifest says that they are there: no power cut makes it untrue."""
+    for shard in (shard for split in manifest.splits for shard in split.shards):
+        with (out / shard.file).open("rb") as stream:
+            os.fsync(stream.fileno())
 
 
 def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
@@ -238,7 +247,7 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
     if entry.is_file():
         known = json.loads(entry.read_text(encoding="utf-8"))
         shard = Shard(**known["shard"])
-        if file.is_file() and file.stat().st_size == shard.bytes:
+        if file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256:
             return lambda: (shard, known["counts"], known["joint"])
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")
@@ -265,8 +274,6 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
     together, rejected = dict(sorted(labelled.items())), job.take_rejected()
 
     def finish() -> _Counted:
-        with unfinished.open("rb") as stream:
-            os.fsync(stream.fileno())
         shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
         unfinished.replace(file)
         entered = {"shard": asdict(shard), "counts": found, "joint": together, "rejected": rejected}

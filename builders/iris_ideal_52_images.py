@@ -43,7 +43,7 @@ CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in
 """The 936 cells in the order of the items."""
 ATTEMPTS = 10
 """Seeds that are tried for a synthetic image."""
-_CHUNK, _WORKERS = 25, 4
+_CHUNK, _WORKERS = 100, 4
 """Images that a thread takes at a time, and threads at most."""
 _EMPTY = dict.fromkeys(FIELDS)
 

@@ -144,3 +144,13 @@ def test_load_dataset_reads_a_build(tmp_path: Path) -> None:
     loaded = load_dataset(str(tmp_path / "toy"), "plain", split="test", cache_dir=str(tmp_path / "cache"))
     assert loaded.features["gender"].names == ["female", "male"]
     assert loaded.num_rows == 21
+
+
+def test_an_entered_shard_that_is_not_what_was_entered_is_written_again(tmp_path: Path) -> None:
+    build(toy(), tmp_path / "whole")
+    with pytest.raises(Killed):
+        build(toy(kill_at=20), tmp_path / "resumed")
+    shard = next((tmp_path / "resumed/plain").glob("test-00000-*.parquet"))
+    shard.write_bytes(bytes(shard.stat().st_size))
+    build(toy(), tmp_path / "resumed")
+    assert files(tmp_path / "whole") == files(tmp_path / "resumed")
