@@ -1,7 +1,10 @@
-"""The small benchmark in place of the registry's, for tests that ask for it."""
+"""The small benchmark in place of the registry's, and the command in this process, for tests that ask for them."""
+
+from collections.abc import Callable
 
 import pytest
 
+from submissions import cli
 from submissions.benchmark import Benchmark
 from tests.submissions import sample
 
@@ -11,3 +14,17 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     """Checking finds the small benchmark under every name."""
     monkeypatch.setattr("submissions.check.benchmark", lambda name: sample.BENCH)
     return sample.BENCH
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command in this process: exit code, what it printed, and what it printed to standard error."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["fairspace", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return command

@@ -15,21 +15,8 @@ from builders.build import read_manifest
 from builders.errors import BuildError
 from builders.hub import Repo
 from builders.sources import SOURCES
-from submissions import cli
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["fairspace", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capfd.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return command
 
 
 def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) -> None:
