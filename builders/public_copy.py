@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.build import MANIFEST, dumps, file_hash, read_manifest
-from builders.dataset import BuiltSplit, Dataset, Shard
+from builders.dataset import BuiltSplit, Dataset, Shard, expect
 from builders.sources import SOURCES
 
 ORIGIN = "origin"
@@ -31,10 +31,11 @@ def public_copy(dataset: Dataset, built: Path, scratch: Path, namespace: str) ->
         scratch: an empty folder for the files that differ from the build's.
         namespace: on the Hub; the card's examples name it.
 
-    Errors: BuildError BUILD_INCOMPLETE if the build is not finished or damaged.
+    Errors: BuildError BUILD_INCOMPLETE if the build is not finished or damaged, BUILD_CHECK if nothing says where
+    images come from that may not be passed on.
     """
     manifest = read_manifest(built)
-    splits = tuple(_public_split(split, built, scratch) for split in manifest.splits)
+    splits = tuple(_public_split(dataset, split, built, scratch) for split in manifest.splits)
     left_out = [
         f"the images of {sum(counts)} rows of {split.config}/{split.split}, whose source does not let them be passed on"
         for split in manifest.splits
@@ -68,7 +69,15 @@ def _restricted(split: BuiltSplit) -> dict[str, int]:
     return {origin: rows for origin, rows in counts.items() if origin in SOURCES and not SOURCES[origin].redistribute}
 
 
-def _public_split(split: BuiltSplit, built: Path, scratch: Path) -> BuiltSplit:
+def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Path) -> BuiltSplit:
+    """The split as it may be published. BuildError BUILD_CHECK if nothing says where its images come from."""
+    from datasets import Features, Image
+
+    features = Features.from_arrow_schema(pq.read_schema(built / split.shards[0].file))
+    images = any(isinstance(feature, Image) for feature in features.values())
+    kept_back = any(not SOURCES[name].redistribute for name in dataset.sources)
+    where = f"{dataset.name}, {split.config}/{split.split}"
+    expect(not (images and kept_back) or ORIGIN in split.counts, where, f"images without {ORIGIN}", "their source")
     if not any(_restricted(split).values()):
         return split
     return replace(split, shards=tuple(_public_shard(shard, built, scratch) for shard in split.shards))

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from builders.models.detection import not_one_person
 from builders.models.weights import best_device, find, loading, need
-from builders.tools import Labels, PersonDetector, Picture
+from builders.tools import Labels, PersonDetector
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,7 +48,7 @@ class AresLabeller:
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each image."""
-        persons = self._persons(images)
+        persons = not_one_person(self.detector, images) if self.detector else [""] * len(images)
         found = self._model.classify(list(images), batch=self.batch) if images else []
         return [self._labels(answers[0], reason) for answers, reason in zip(found, persons, strict=True)]
 
@@ -56,18 +57,6 @@ class AresLabeller:
             return Labels(reason=reason or "no face")
         labels = {attribute: answer.labels.get(attribute, "") for attribute in _ATTRIBUTES}
         return Labels(**labels, reason="" if all(labels.values()) else "unsure")
-
-    def _persons(self, images: Sequence[Image]) -> list[str]:
-        """'' where there is one person to label, else why there are no labels."""
-        if self.detector is None:
-            return [""] * len(images)
-        from builders.making import jpeg
-
-        pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
-        return [
-            "" if len(boxes) == 1 else "several faces" if boxes else "no face"
-            for boxes in self.detector.detect(pictures)
-        ]
 
     @cached_property
     def _model(self) -> Any:

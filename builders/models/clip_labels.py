@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from builders.models.clip import Array, Clip
-from builders.tools import Labels, PersonDetector, Picture
+from builders.models.detection import not_one_person
+from builders.tools import Labels, PersonDetector
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -80,13 +81,7 @@ class ClipLabeller:
         if self.detector is None:
             somebody = self._softmax(embedded @ self._contrast.T)[:, 0]
             return ["" if likely >= 0.5 else "no face" for likely in somebody]
-        from builders.making import jpeg
-
-        pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
-        return [
-            "" if len(boxes) == 1 else "several faces" if boxes else "no face"
-            for boxes in self.detector.detect(pictures)
-        ]
+        return not_one_person(self.detector, images)
 
     def _probabilities(self, embedded: Array, attribute: str) -> Array:
         return self._softmax(embedded @ self._prototypes[attribute].T)

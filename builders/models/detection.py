@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from builders.build import file_hash
 from builders.errors import BuildError
 from builders.models import weights
-from builders.tools import Box, Picture
+from builders.tools import Box, PersonDetector, Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -171,3 +171,12 @@ def no_persons(model: str, labels: dict[str, int]) -> BuildError:
     """The error for a detector without the class `person`."""
     known = ", ".join(sorted(labels)[:8])
     return BuildError("TOOL_OUTPUT", model, f"it knows {known}", "a class `person`", "use a detector trained on COCO")
+
+
+def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[str]:
+    """For each made image '' if it shows one person, else `no face` or `several faces`."""
+    from builders.making import jpeg
+
+    pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
+    found = detector.detect(pictures)
+    return ["" if len(boxes) == 1 else "several faces" if boxes else "no face" for boxes in found]
