@@ -13,7 +13,7 @@ setup: .venv/.current
 .venv/.current: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairspace needs Python 3.11 or newer; name one with PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[text,ares,build,scale,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[text,ares,build,run,scale,dev]'
 	touch $@
 
 check: setup

@@ -1,0 +1,42 @@
+"""What can go wrong while a model is run: one error says where, what, what was expected, and a remedy.
+
+`CODES` lists every code; codes are stable, so that a program can act on them. `submissions/RUNNING.md` shows them.
+"""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "RUN_OTHER": "the folder holds the workings of another run: another model, other settings or other prompts",
+    "RUN_IN_USE": "another process is running in the folder",
+    "RUN_INCOMPLETE": "the run stopped before every item had its fate",
+    "MODEL_SILENT": "the model did not answer request after request",
+    "MODEL_UNKNOWN": "the model is not named as its engine expects, or cannot be opened",
+    "MODEL_OUTPUT": "a model gave something that cannot be used",
+    "DATA_MISSING": "a task needs a dataset that was not found, or that lacks its images",
+    "DATA_INVALID": "a dataset does not have the columns or items of the benchmark",
+    "TASK_UNKNOWN": "the benchmark has no such task, or none that the named models can do",
+    "LOG_INVALID": "a log is not one of a benchmark's task, or cannot be read",
+    "LOG_CONFLICT": "logs that are imported together answer the same item, or are of different models",
+    "PRICES_INVALID": "a file of prices cannot be read, or does not name the model",
+    "IMAGE_UNKNOWN": "the run holds no such image",
+    "IMAGE_DIFFERS": "an image made again is not the one that was handed in",
+    "JUDGE_NOTHING": "a submission has nothing that a judge could read",
+}
+
+
+class RunError(Exception):
+    """A model cannot be run, or its run cannot go on.
+
+    Args:
+        code: a key of `CODES`.
+        where: file, item, option or address.
+        what: what was found there.
+        expected: what was expected instead.
+        mend: what to do.
+    """
+
+    def __init__(self, code: str, where: str, what: str, expected: str, mend: str) -> None:
+        if code not in CODES:
+            raise KeyError(f"{code} is no error code of running")
+        super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
+        self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
