@@ -113,16 +113,18 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
 
 
 def prompts_hash(asks: Iterable[Ask]) -> str:
-    """The sha256 of prompts with their keys, in whatever order they come."""
-    lines = sorted("\0".join((ask.task, ask.id, str(ask.sample), ask.prompt)) for ask in asks)
-    total = hashlib.sha256()
-    for line in lines:
-        total.update(line.encode() + b"\n")
-    return total.hexdigest()
+    """A hash of prompts with their keys, in whatever order they come: the sum of their sha256 modulo 2^256."""
+    lines = ("\0".join((ask.task, ask.id, str(ask.sample), ask.prompt)) for ask in asks)
+    return add_hashes(hashlib.sha256(line.encode()).hexdigest() for line in lines)
+
+
+def add_hashes(hashes: Iterable[str]) -> str:
+    """The hash of all prompts from the hashes of its parts; 64 hexadecimal digits."""
+    return f"{sum(int(text, 16) for text in hashes) % (1 << 256):064x}"
 
 
 def ask_seed(seed: int, task: str, item: str, sample: int) -> int:
-    """The seed of one request or image, in [0, 2^31): from the run's seed and the key alone, so that it stands alone."""
+    """The seed of one request or image, in [0, 2^31): the run's seed and the key decide it, nothing else."""
     digest = hashlib.sha256(f"{seed}\0{task}\0{item}\0{sample}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 

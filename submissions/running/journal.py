@@ -125,6 +125,10 @@ class Journal:
         (found,) = self._db.execute("SELECT value FROM about WHERE name = ?", (f"note {name}",)).fetchone()
         return str(found)
 
+    def renote(self, name: str, value: str) -> None:
+        """Replace the value under a name."""
+        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (f"note {name}", value))
+
     def close(self) -> None:
         """Let go of the file; its write-ahead log is gone then."""
         self._db.close()
@@ -132,7 +136,9 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _check(self, about: Mapping[str, Any] | None) -> None:

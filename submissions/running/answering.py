@@ -1,0 +1,165 @@
+"""Run a benchmark's text tasks against a model, from where an earlier start stopped, to a table and its stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from submissions.format import SubmissionMeta
+from submissions.manifest import Stage, git, hardware, now, software, version
+from submissions.running.asking import Asking
+from submissions.running.errors import RunError
+from submissions.running.inspect_task import Opened, build_task
+from submissions.running.journal import Journal
+from submissions.running.models import ModelSettings, open_model
+from submissions.running.scoring import table_of
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+JOURNAL = "journal.sqlite"
+LOGS = "logs"
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a run: the rows for the submission, and the stage for its manifest.
+
+    Args:
+        table: `responses`.
+        stage: who answered, how, when, and how often with which fate.
+        log: Inspect's log of the last start.
+    """
+
+    table: pa.Table
+    stage: Stage
+    log: str
+
+
+def answer(
+    opened: Opened,
+    model: ModelSettings,
+    work: Path,
+    meta: SubmissionMeta,
+    *,
+    revision: str = "not stated",
+    again: bool = False,
+    score: bool = True,
+    tell: Tell = lambda what, done, total: None,
+) -> Answered:
+    """Ask everything that has no fate yet, and give the answers to everything.
+
+    Args:
+        opened: what is asked.
+        model: who.
+        work: folder of the run's workings: journal and logs.
+        meta: `submission.json` of the answers.
+        revision: of the model, for the manifest.
+        again: whether what failed in an earlier start is asked again.
+        score: whether Inspect's log gets the scores; they take a while for a full benchmark.
+        tell: called with what is being done, requests that have a fate, and of how many.
+
+    Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; what was answered is kept, and the same call goes on.
+    """
+    about = opened.describe()
+    limit = about.pop("limit")
+    about |= {"model": model.name, "generation": model.generation(), "arguments": sorted(model.arguments)}
+    with closing(Journal(work / JOURNAL, about)) as journal:
+        _grow(journal, limit)
+        started = journal.note("started", now())
+        if again:
+            journal.forget("failed")
+        done = sum(journal.count().values())
+        total = opened.asks
+        tell("Asking", done, total)
+
+        def step(_: object) -> None:
+            nonlocal done
+            done += 1
+            tell("Asking", done, total)
+
+        asking = Asking(opened.parts, journal, opened.chosen.seed, done=step)
+        log = evaluate(opened, asking, model, work / LOGS, meta, score=score)
+        answers = list(journal.answers())
+    counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
+    stage = Stage(
+        what="responses",
+        model=model.name,
+        revision=revision,
+        engine="inspect_ai",
+        engine_version=version("inspect_ai"),
+        settings={**model.generation(), **opened.chosen.generation(), "connections": model.connections},
+        prompts=asking.prompts,
+        datasets=dict(opened.datasets),
+        tasks=list(opened.parts),
+        requests=len(answers),
+        fates=counts,
+        input_tokens=sum(one.input_tokens for one in answers),
+        output_tokens=sum(one.output_tokens for one in answers),
+        limit=opened.chosen.limit,
+        stratified=opened.chosen.stratified,
+        hardware=hardware(),
+        software=software("inspect_ai", "openai", "transformers", "torch"),
+        git=git(),
+        started=started,
+        ended=now(),
+    )
+    return Answered(table_of(answers, "responses"), stage, log.location)
+
+
+def evaluate(
+    opened: Opened,
+    asking: Asking,
+    model: ModelSettings,
+    logs: Path,
+    meta: SubmissionMeta,
+    *,
+    score: bool,
+) -> EvalLog:
+    """Run the task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there."""
+    from inspect_ai import eval as run_task
+
+    task = build_task(opened, asking, meta, score=score)
+    (log,) = run_task(
+        task,
+        model=open_model(model),
+        display="none",
+        log_dir=str(logs),
+        log_format="eval",
+        log_realtime=False,
+        log_model_api=False,
+        log_images=False,
+        log_header_only=True,
+        score_display=False,
+        max_samples=model.connections,
+        fail_on_error=True,
+    )
+    asking.finish()
+    if asking.stopped is not None:
+        raise asking.stopped
+    if log.status != "success":
+        what = log.error.message if log.error else f"the run was {log.status}"
+        mend = f"see {log.location}, then run the same command again; what was answered is kept"
+        raise RunError("RUN_INCOMPLETE", opened.chosen.benchmark, what, "a run to its end", mend)
+    return log
+
+
+def _grow(journal: Journal, limit: int | None) -> None:
+    """A run may be made longer, never shorter: its answers would be more than was asked for."""
+    before = json.loads(journal.note("limit", json.dumps(limit)))
+    if limit is not None and (before is None or limit < before):
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a run of {before or 'all'} stimuli a task, and now {limit}",
+            "the same limit or a larger one",
+            "name another --out for the shorter run",
+        )
+    journal.renote("limit", json.dumps(limit))

@@ -1,0 +1,268 @@
+"""Ask a model everything about a stimulus: an Inspect solver, in which every request ends with exactly one fate.
+
+The engine is Inspect: its providers, retries, rate limits and logs. What is added here is what a benchmark of many
+short questions needs: several requests for one sample of the log, a journal that outlives the process, bounded
+attempts where the engine does not retry by itself, a bounded repair of answers that a program must read, and an end
+when the model has fallen silent.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from submissions.running.asks import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
+from submissions.running.errors import RunError
+from submissions.running.journal import Answer, Fate, Journal
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, Model, ModelOutput
+    from inspect_ai.solver import Solver
+
+ANSWERS = "answers"
+"""Key of a log sample's metadata: its answers, as `Answer` writes them."""
+STIMULUS = "stimulus"
+"""Key of a log sample's metadata: the task and the position of the stimulus among its part's."""
+PROMPTS = "prompts"
+"""Key of a log sample's metadata: the hash of its prompts."""
+_SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
+Repair = Callable[[Ask, str], str]
+
+
+@dataclass
+class Asking:
+    """How a run asks; one object for all its stimuli.
+
+    Args:
+        parts: task -> its stimuli.
+        journal: keeps every fate, and knows those of an earlier start; None: Inspect's log alone.
+        seed: of the run; None leaves the provider's own.
+        attempts: how often a request is sent that fails in a way which the engine does not retry.
+        patience: failures in a row, none of them answered between, after which the model counts as silent.
+        repair: (request, answer) -> what to tell a model whose answer cannot be read, '' if it can.
+        repairs: how often an answer is asked for again.
+        done: called with each fate as it becomes known.
+    """
+
+    parts: Mapping[str, Part]
+    journal: Journal | None = None
+    seed: int | None = None
+    attempts: int = 3
+    patience: int = 25
+    repair: Repair | None = None
+    repairs: int = 2
+    done: Callable[[Answer], None] = lambda answer: None
+    stopped: RunError | None = field(default=None, init=False)
+    """Why the run ended before its time."""
+    prompts: str = field(default="0" * 64, init=False)
+    """Hash of all prompts so far, as `asks.prompts_hash` makes it."""
+    _silent: list[Answer] = field(default_factory=list, init=False)
+
+    def solver(self) -> Solver:
+        """The solver that asks all about a sample's stimulus, and leaves the answers in the sample's metadata."""
+        from inspect_ai.model import ModelOutput, get_model
+        from inspect_ai.solver import Generate, TaskState, solver
+
+        @solver(name="ask_each")
+        def ask_each() -> Solver:
+            async def solve(state: TaskState, generate: Generate) -> TaskState:
+                place = state.metadata[STIMULUS]
+                part = self.parts[place["task"]]
+                shown = part.read(place["position"])
+                answers = await self.ask_all(get_model(), shown, part)
+                state.metadata[ANSWERS] = [compact(answer) for answer in answers]
+                state.metadata[PROMPTS] = prompts_hash(shown.asks)
+                self.prompts = add_hashes((self.prompts, state.metadata[PROMPTS]))
+                only = answers[0] if len(answers) == 1 else None
+                text = summary(answers) if only is None else only.response or f"{only.fate}: {only.reason}"
+                state.output = ModelOutput.from_content(str(state.model), text)
+                state.messages.append(state.output.message)
+                return state
+
+            return solve
+
+        return ask_each()
+
+    async def ask_all(self, model: Model, shown: Shown, part: Part) -> list[Answer]:
+        """The answers to all requests of a stimulus, in their order; those of an earlier start are the journal's."""
+        import anyio
+
+        known = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
+        found: list[Answer | None] = list(known)
+
+        async def one(position: int, ask: Ask) -> None:
+            found[position] = await self.ask(model, ask, shown.images, part)
+
+        async with anyio.create_task_group() as group:
+            for position, ask in enumerate(shown.asks):
+                if found[position] is None:
+                    group.start_soon(one, position, ask)
+        return [answer for answer in found if answer is not None]
+
+    async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
+        """One request to its fate, which the journal holds when this returns. RunError MODEL_SILENT ends the run."""
+        started = time.monotonic()
+        spent = _Spent()
+        try:
+            answer = await self._read(model, ask, images, part, spent)
+        except _FailedError as failed:
+            answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
+        answer = Answer(**{**asdict(answer), "seconds": round(time.monotonic() - started, 3)})
+        self._keep(answer)
+        return answer
+
+    def finish(self) -> None:
+        """Keep the last failures too: the run has come to its end, and the model was not silent."""
+        if self.journal is not None:
+            for answer in self._silent:
+                self.journal.put(answer)
+        self._silent.clear()
+
+    def _keep(self, answer: Answer) -> None:
+        """Put a fate into the journal. A failure waits until another request has had an answer.
+
+        So a model that has fallen silent ends the run, and what failed meanwhile is asked again in the next start.
+        """
+        self._silent.append(answer)
+        if answer.fate != "failed":
+            self.finish()
+        elif len(self._silent) >= self.patience:
+            what = f"{len(self._silent)} requests in a row failed, the last with {answer.reason}"
+            mend = "see that the model can be reached, then run the same command again; what was answered is kept"
+            self._silent.clear()
+            self.stopped = RunError("MODEL_SILENT", f"{answer.task} {answer.id}", what, "answers", mend)
+            raise self.stopped
+        self.done(answer)
+
+    async def _read(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: _Spent) -> Answer:
+        """The answer, asked for again within bounds where a program cannot read it."""
+        from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+
+        messages: list[ChatMessage] = [ChatMessageUser(content=_content(ask, images))]
+        for again in range(self.repairs + 1):
+            output = await self._send(model, ask, messages, part, spent)
+            answer = _answer(ask, output, spent)
+            if self.repair is None or answer.response is None or again == self.repairs:
+                break
+            asked = self.repair(ask, answer.response)
+            if not asked:
+                break
+            messages = [
+                messages[0],
+                ChatMessageAssistant(content=answer.response),
+                ChatMessageUser(content=asked),
+            ]
+        return answer
+
+    async def _send(
+        self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: _Spent
+    ) -> ModelOutput:
+        """What the model gave, after the engine's own retries and ours. _FailedError says what the last attempt met."""
+        from inspect_ai.model import GenerateConfig
+        from inspect_ai.util import LimitExceededError
+
+        config = GenerateConfig()
+        if self.seed is not None:
+            config.seed = ask_seed(self.seed, *ask.key)
+        last = ""
+        for _ in range(self.attempts):
+            spent.attempts += 1
+            try:
+                output = await model.generate(messages, config=config)
+            except LimitExceededError:
+                raise
+            except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
+                last = _reason(error)
+                continue
+            if output.error or not output.choices:
+                last = output.error or "an answer without content"
+                continue
+            spent.input += output.usage.input_tokens if output.usage else 0
+            spent.output += output.usage.output_tokens if output.usage else 0
+            return output
+        raise _FailedError(last)
+
+
+@dataclass
+class _Spent:
+    """What a request has cost so far."""
+
+    attempts: int = 0
+    input: int = 0
+    output: int = 0
+
+
+class _FailedError(Exception):
+    """No attempt of a request gave an answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def compact(answer: Answer) -> dict[str, Any]:
+    """An answer as a log keeps it: without what is empty."""
+    kept = ("task", "id", "sample", "fate", "response", "attempts")
+    return {name: value for name, value in asdict(answer).items() if name in kept or value}
+
+
+def summary(answers: Sequence[Answer]) -> str:
+    """How many requests had which fate, for a reader of the log."""
+    counts: dict[Fate, int] = {}
+    for answer in answers:
+        counts[answer.fate] = counts.get(answer.fate, 0) + 1
+    return ", ".join(f"{number} {fate}" for fate, number in sorted(counts.items()))
+
+
+def _answer(ask: Ask, output: ModelOutput, spent: _Spent) -> Answer:
+    content = output.message.content
+    withheld = isinstance(content, list) and any(getattr(piece, "refusal", None) for piece in content)
+    refused = withheld or output.stop_reason == "content_filter"
+    return Answer(
+        *ask.key,
+        fate="refused" if refused else "answered",
+        response=None if refused else output.completion.replace("\0", ""),
+        reason=(output.completion[:200] or "content filter") if refused else "",
+        stop=output.stop_reason,
+        attempts=spent.attempts,
+        input_tokens=spent.input,
+        output_tokens=spent.output,
+    )
+
+
+def _content(ask: Ask, images: Sequence[bytes]) -> Any:
+    from inspect_ai.model import ContentImage, ContentText
+
+    if ask.image is None:
+        return ask.prompt
+    return [ContentImage(image=_data_uri(images[ask.image])), ContentText(text=ask.prompt)]
+
+
+@lru_cache(maxsize=64)
+def _data_uri(image: bytes) -> str:
+    kind = next((kind for mark, kind in _SIGNATURES.items() if image.startswith(mark)), None)
+    if kind is None:
+        raise RunError(
+            "DATA_INVALID",
+            "an image",
+            f"bytes that begin with {image[:4]!r}",
+            "PNG, JPEG or WebP",
+            "build the dataset again",
+        )
+    return f"data:{kind};base64,{base64.b64encode(image).decode()}"
+
+
+def _reason(error: BaseException) -> str:
+    """What failed, in one line: the innermost cause of the engine's own retries."""
+    inner = error
+    while inner.__cause__ is not None:
+        inner = inner.__cause__
+    last = getattr(error, "last_attempt", None)
+    if last is not None and last.exception() is not None:
+        inner = last.exception()
+    text = " ".join(str(inner).split())
+    return f"{type(inner).__name__}: {text}"[:300]

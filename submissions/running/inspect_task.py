@@ -1,0 +1,148 @@
+"""A benchmark as an Inspect task: stimuli are its samples, and its log says all that a submission needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from submissions.format import SubmissionMeta
+from submissions.running.asking import STIMULUS, Asking
+from submissions.running.asks import Part, choose
+from submissions.running.data import Data, open_data
+from submissions.running.parts import parts
+from submissions.running.scoring import benchmark_scorer
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Dataset
+
+RUN = "fairspace"
+"""Key of a log's metadata: what was run, as `Chosen` writes it."""
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What of a benchmark is run, and how.
+
+    Args:
+        benchmark: one of the four.
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
+        tasks: of the submission; all that have text answers if empty.
+        limit: stimuli of a task at most; None for all of them.
+        stratified: whether a limited choice is spread evenly over the strata.
+        seed: of the run; None leaves it to the provider.
+        prefix: of stereotypical_bias' prompts.
+        text_only: genres without its images.
+    """
+
+    benchmark: str
+    data: str = ""
+    tasks: tuple[str, ...] = ()
+    limit: int | None = None
+    stratified: bool = False
+    seed: int | None = None
+    prefix: str = "plain"
+    text_only: bool = False
+
+    def generation(self) -> dict[str, str | int | float | bool | None]:
+        """What marks the answers in `submission.json`: only what differs from the whole plain benchmark."""
+        found: dict[str, str | int | float | bool | None] = {}
+        if self.limit is not None:
+            found |= {"limit": self.limit, "stratified": self.stratified}
+        if self.seed is not None:
+            found["seed"] = self.seed
+        if self.prefix != "plain":
+            found["prefix"] = self.prefix
+        if self.text_only:
+            found["text_only"] = True
+        return found
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A benchmark with its data, ready to be asked.
+
+    Args:
+        chosen: what of it.
+        parts: task -> its stimuli.
+        positions: task -> the chosen ones of them.
+        datasets: dataset -> revision, of what was opened.
+    """
+
+    chosen: Chosen
+    parts: Mapping[str, Part]
+    positions: Mapping[str, Sequence[int]]
+    datasets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asks(self) -> int:
+        """Requests in all."""
+        return sum(self.parts[task].stimuli[place].asks for task, places in self.positions.items() for place in places)
+
+    def describe(self) -> dict[str, Any]:
+        """What a log or a journal says of it, as JSON data."""
+        described = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
+        }
+        return described | {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+
+
+REVISION = "v1"
+"""Of all datasets: whose items are asked."""
+
+
+def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
+    """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
+    from submissions.registry import benchmark
+
+    name = benchmark(chosen.benchmark).name
+    opened = data or (open_data(chosen.data) if chosen.data else None)
+    found = parts(name, opened, tasks=chosen.tasks, prefix=chosen.prefix, text_only=chosen.text_only)
+    by_task = {part.task: part for part in found}
+    positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in found}
+    return Opened(chosen, by_task, positions, dict(opened.used) if opened else {})
+
+
+def build_task(opened: Opened, asking: Asking, meta: SubmissionMeta, *, score: bool = True) -> Task:
+    """The Inspect task; its scorer reports what `fairspace score` reports, unless that is left for later."""
+    from inspect_ai import Task
+    from inspect_ai.model import GenerateConfig
+
+    longest = max((part.max_tokens for part in opened.parts.values()), default=None)
+    return Task(
+        name=opened.chosen.benchmark,
+        dataset=_dataset(opened),
+        solver=asking.solver(),
+        scorer=benchmark_scorer(meta, journal=asking.journal, standard="inaugural" if score else None),
+        config=GenerateConfig(max_tokens=longest),
+        metadata={RUN: opened.describe()},
+        fail_on_error=True,
+    )
+
+
+def _dataset(opened: Opened) -> Dataset:
+    from inspect_ai.dataset import MemoryDataset, Sample
+
+    samples = []
+    for task, places in opened.positions.items():
+        for place in places:
+            stimulus = opened.parts[task].stimuli[place]
+            asked = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
+            about = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
+            samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {asked}", metadata=about))
+    return MemoryDataset(samples, name=opened.chosen.benchmark)
+
+
+def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
+    """`submission.json` of answers about whose model only the name is known."""
+    rest = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
+    return SubmissionMeta(
+        format=1,
+        benchmark=opened.chosen.benchmark,  # type: ignore[arg-type]
+        dataset_revision=REVISION,
+        model=model,
+        generation=opened.chosen.generation(),
+        **rest,
+    )

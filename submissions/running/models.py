@@ -1,0 +1,96 @@
+"""Models that answer texts, opened by Inspect: any of its providers, with two settings that a long run needs.
+
+- The wait between retries is the one that the server names (`Retry-After`), else exponential with jitter.
+- Servers of the OpenAI protocol are asked through aiohttp: httpx looks through all its connections for every request,
+  which at a concurrency of 64 takes longer than all else that a request needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from submissions.running.errors import RunError
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
+
+SHARED_PROTOCOL = "openai-api/"
+"""Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
+_LONGEST_WAIT = 300.0
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """How a model is asked.
+
+    Args:
+        name: as Inspect names it: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `hf/FOLDER`.
+        base_url: of the server; '' for the provider's own.
+        connections: requests at once.
+        retries: of a request by the engine: rate limits, errors of the server, timeouts.
+        timeout: of an attempt, in seconds.
+        temperature: None for what the paper states, else the provider's default; `top_p` alike.
+        top_p: see `temperature`.
+        max_tokens: of an answer; None for the task's own bound.
+        arguments: of the provider, such as `{"device": "cpu"}` for `hf`.
+    """
+
+    name: str
+    base_url: str = ""
+    connections: int = 16
+    retries: int = 6
+    timeout: int = 300
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def generation(self) -> dict[str, float | int]:
+        """The settings that change what a model says, those that were given."""
+        given = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def open_model(settings: ModelSettings) -> Model:
+    """The model, ready to be asked. RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks."""
+    from inspect_ai.model import GenerateConfig, get_model
+
+    arguments = dict(settings.arguments)
+    if settings.name.startswith(SHARED_PROTOCOL):
+        from openai import DefaultAioHttpClient
+
+        arguments.setdefault("http_client", DefaultAioHttpClient())
+    config = GenerateConfig(
+        max_connections=settings.connections,
+        max_retries=settings.retries,
+        attempt_timeout=settings.timeout,
+        **settings.generation(),  # type: ignore[arg-type]
+    )
+    try:
+        model = get_model(settings.name, base_url=settings.base_url or None, config=config, memoize=False, **arguments)
+    except Exception as error:
+        what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
+        mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
+        raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
+    _heed_retry_after(model)
+    return model
+
+
+def _heed_retry_after(model: Model) -> None:
+    """Wait as long as the server says before a retry; the engine reads `Retry-After` but does not wait for it."""
+    from tenacity import RetryCallState, wait_exponential_jitter
+    from tenacity.wait import wait_base
+
+    usual = wait_exponential_jitter(initial=1, max=_LONGEST_WAIT, jitter=1)
+    api = model.api
+
+    class Heeding(wait_base):
+        def __call__(self, retry_state: RetryCallState) -> float:
+            error = retry_state.outcome.exception() if retry_state.outcome else None
+            decision = api.should_retry(error) if isinstance(error, Exception) else None
+            named = getattr(decision, "retry_after", None)
+            return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)
+
+    api.retry_wait = lambda: Heeding()  # type: ignore[method-assign]

@@ -1,0 +1,104 @@
+"""The four benchmarks as Inspect tasks: `inspect eval submissions/tasks.py@genres --model ...`.
+
+A sample of the log is a stimulus (a picture, a pair of pictures, a block of trials) with all its requests. Parameters
+(`-T name=value`) are those of `fairspace run`, which runs the same tasks with a journal that outlives a kill, and
+writes the submission; here `fairspace import inspect LOG` writes it from the log.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspect_ai import task
+
+from submissions.running.asking import Asking
+from submissions.running.inspect_task import NOT_STATED, Chosen, build_task, open_benchmark, unstated_meta
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+
+
+def _task(chosen: Chosen) -> Task:
+    opened = open_benchmark(chosen)
+    return build_task(opened, Asking(opened.parts, seed=chosen.seed), unstated_meta(opened, NOT_STATED))
+
+
+def _named(tasks: str | list[str]) -> tuple[str, ...]:
+    return tuple(tasks.split(",")) if isinstance(tasks, str) and tasks else tuple(tasks)
+
+
+@task
+def genres(
+    data: str = "built",
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    text_only: bool = False,
+) -> Task:
+    """GENRES: narratives of two persons, from a picture of them and a plot.
+
+    Args:
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
+        limit: stimuli at most.
+        stratified: whether they are spread evenly over relations, ages and plots.
+        seed: of the run.
+        text_only: leave the pictures out.
+    """
+    return _task(Chosen("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
+
+
+@task
+def fact_or_fair(
+    tasks: str | list[str] = "", limit: int | None = None, stratified: bool = False, seed: int | None = None
+) -> Task:
+    """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is.
+
+    Args:
+        tasks: of `llm_objective,llm_subjective`; both if empty.
+        limit: stimuli of a task at most.
+        stratified: whether they are spread evenly over statistics, levels and contexts.
+        seed: of the run.
+    """
+    return _task(Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed))
+
+
+@task
+def stereotypical_bias(
+    data: str = "built",
+    tasks: str | list[str] = "",
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    prefix: str = "plain",
+) -> Task:
+    """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of.
+
+    Args:
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub.
+        tasks: of `vision_gender,vision_race,language_gender,language_race`; all if empty.
+        limit: pictures of a task at most.
+        stratified: whether they are spread evenly over ages and groups, or traits.
+        seed: of the run.
+        prefix: before every prompt: plain, or one of appendix C.
+    """
+    return _task(Chosen("stereotypical_bias", data, _named(tasks), limit, stratified, seed, prefix))
+
+
+@task
+def iris(
+    data: str = "built",
+    tasks: str | list[str] = "",
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+) -> Task:
+    """IRIS, understanding: a person's occupation, a tournament of occupations, and pairs of counterfactual pictures.
+
+    Args:
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub.
+        tasks: of `occupation,tournament,pair`; all if empty.
+        limit: stimuli of a task at most.
+        stratified: whether they are spread evenly over occupations and groups.
+        seed: of the run.
+    """
+    return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed))
