@@ -1,8 +1,8 @@
 """Where a run's items and images come from: a folder of builds, or datasets on the Hub.
 
-Both have the layout that `fairspace build` writes: `<dataset>/<config>/<split>-*.parquet` and `<dataset>/manifest.json`.
-Images that were joined again later (`join_images.py`) may stand beside or instead of the files that the manifest names,
-or without a manifest.
+Both have the layout of `fairspace build`: `<dataset>/<config>/<split>-*.parquet` and `<dataset>/manifest.json`.
+Images that were joined again (`join_images.py`) may stand beside or instead of the files that the manifest names, or
+without a manifest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Place(Protocol):
     """Where datasets lie."""
 
     def fetch(self, name: str, config: str, split: str) -> tuple[Path, str]:
-        """The folder of a dataset with one split in it, and the commit, '' where there is none. RunError DATA_MISSING."""
+        """The folder of a dataset with one split in it, and its commit, '' for none. RunError DATA_MISSING."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,8 @@ def _checked(
                 raise RunError("DATA_INVALID", str(folder / file), what, f"{size:,} bytes", mend)
     told = []
     if manifest is not None:
-        told = [manifest["revision"], *(["sample"] if manifest["sample"] else [])]
+        told += [manifest["revision"], *(["sample"] if manifest["sample"] else [])]
+    if commit or manifest is not None:
         told.append(f"commit:{commit}" if commit else f"sha256:{file_hash(folder / MANIFEST)}")
     if others := [file for file in there if f"{config}/{file.name}" not in named]:
         total = hashlib.sha256("".join(f"{file_hash(file)} {file.name}\n" for file in others).encode())
@@ -257,7 +258,7 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
     except hub_errors() as error:
         mend = "check the name and the network, or name a folder of builds"
         if isinstance(error, errors.GatedRepoError):
-            mend = f"accept its terms on its page on the Hub, then `hf auth login`, or set HF_TOKEN"
+            mend = "accept its terms on its page on the Hub, then `hf auth login`, or set HF_TOKEN"
         elif isinstance(error, errors.LocalEntryNotFoundError | errors.OfflineModeIsEnabled):
             mend = "go online once (HF_HUB_OFFLINE must not be 1) to fetch it, or name a folder of builds"
         elif isinstance(error, errors.RevisionNotFoundError):

@@ -1,0 +1,82 @@
+"""What each benchmark asks a model that answers with text: its parts, one per task.
+
+The prompts and ids are those of the item plans in `builders/`; images come from built datasets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builders.stereotypical_bias import PREFIXES
+from submissions.faults import UsageError, did_you_mean
+from submissions.registry import benchmark as registered
+from submissions.running.asks import Part
+from submissions.running.data import Data
+from submissions.running.errors import RunError
+
+
+def parts(
+    benchmark: str,
+    data: Data | None,
+    *,
+    tasks: Sequence[str] = (),
+    prefix: str = "plain",
+    text_only: bool = False,
+) -> list[Part]:
+    """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
+
+    Args:
+        benchmark: its name.
+        data: where images come from; None where none are needed (fact_or_fair; genres without images; the tournament).
+        tasks: only these; empty for all.
+        prefix: of the prompts of stereotypical_bias, a key of `builders.stereotypical_bias.PREFIXES`.
+        text_only: whether genres is asked without its images.
+
+    Returns:
+        One part per task. Stimuli whose images the dataset lacks are left out, and `expected` counts them.
+
+    Errors: UsageError for an unknown benchmark or prefix, or an option of another benchmark; RunError TASK_UNKNOWN,
+    DATA_MISSING (says how to come by it), DATA_INVALID.
+    """
+    known = registered(benchmark)
+    _check_options(benchmark, prefix, text_only)
+    answered = [task.name for task in known.tasks if task.table == "responses"]
+    for task in tasks:
+        if task not in answered:
+            mend = f"choose from {', '.join(answered)}"
+            what = "no task of the benchmark" + did_you_mean(task, answered)
+            if task in known.task_names():
+                what = "a task for models that make images"
+            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task}", what, "a task that is answered with text", mend)
+    return [_part(benchmark, task, data, prefix, text_only) for task in answered if task in tasks or not tasks]
+
+
+def _part(benchmark: str, task: str, data: Data | None, prefix: str, text_only: bool) -> Part:
+    if benchmark == "genres":
+        from submissions.running.parts_genres import narrative
+
+        return narrative(data, text_only=text_only)
+    if benchmark == "fact_or_fair":
+        from submissions.running.parts_fact_or_fair import objective, subjective
+
+        return objective() if task == "llm_objective" else subjective()
+    if benchmark == "stereotypical_bias":
+        from submissions.running.parts_stereotypical_bias import language, vision
+
+        return (vision if task.startswith("vision") else language)(task, data, prefix)
+    from submissions.running.parts_iris import occupation, pair, tournament
+
+    if task == "tournament":
+        return tournament()
+    return occupation(data) if task == "occupation" else pair(data)
+
+
+def _check_options(benchmark: str, prefix: str, text_only: bool) -> None:
+    if prefix not in PREFIXES:
+        raise UsageError(
+            f"There is no prefix {prefix!r}{did_you_mean(prefix, PREFIXES)}. Known: {', '.join(PREFIXES)}."
+        )
+    if prefix != "plain" and benchmark != "stereotypical_bias":
+        raise UsageError(f"Only stereotypical_bias has prefixes; leave out {prefix!r} for {benchmark}.")
+    if text_only and benchmark != "genres":
+        raise UsageError(f"Only genres can be asked without its images, not {benchmark}.")
