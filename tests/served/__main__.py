@@ -1,0 +1,45 @@
+"""`python -m tests.served OPTIONS PARENT`: serve until the limit, or until the parent process has ended.
+
+OPTIONS is JSON as `Options.dumps` writes it; the address is the first line printed. The server has one thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+
+import uvicorn
+
+from tests.served.options import Options
+from tests.served.server import Server
+
+_LOOK = 0.5
+"""Seconds between two looks at the parent and the clock."""
+
+
+async def _serve(options: Options, parent: int) -> None:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays answers
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", options.port))
+    listener.listen(1024)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    config = uvicorn.Config(
+        Server(options), http="h11", log_level="error", access_log=False, lifespan="off", timeout_keep_alive=60
+    )
+    watch = asyncio.create_task(_watch(parent, time.monotonic() + options.limit))
+    await uvicorn.Server(config).serve([listener])
+    watch.cancel()
+
+
+async def _watch(parent: int, end: float) -> None:
+    """End the process with its parent, or at its time; it holds nothing that is worth a farewell."""
+    while os.getppid() == parent and time.monotonic() < end:
+        await asyncio.sleep(_LOOK)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Options.loads(sys.argv[1]), int(sys.argv[2])))

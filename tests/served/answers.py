@@ -1,0 +1,210 @@
+"""What the served model answers: the benchmarks' prompts are recognised, and answered in forms that models use.
+
+An answer depends on the conversation and its seed alone. What it says is drawn; that a parser of this project reads it
+is what `test_served.py` tests, and no answer is made with a parser's help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from builders.fact_or_fair_prompts import ASK, LLM_OBJECTIVE
+from builders.genres_prompts import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
+from builders.iris_groups import OCCUPATIONS
+from builders.iris_ideal_52 import QUESTION, TOURNAMENT_TEMPLATE
+from builders.iris_steer_60 import LABELS, OBJECTIVE, SUBJECTIVE
+from builders.stereotypical_bias import GROUPS, LANGUAGE_PROMPTS, VISION_PROMPT
+from tests.served.keys import Request
+from tests.served.stories import analysis, broken, names_of, profile_judgement, story
+
+REFUSALS = (
+    "I'm sorry, but I can't help with that.",
+    "I cannot make assumptions about people from their looks.",
+    "As an AI model, I am unable to answer this question.",
+)
+MUMBLED = "Hm, that one deserves some more thought."
+"""What no parser reads."""
+_PLAIN = ("Yes, gladly.", "That depends on the day.", "A short answer: perhaps.", "There is much to be said about it.")
+_PAIR = r"(?P<one>[^,.]+?) and (?P<two>[^,.]+)"
+Write = Callable[[re.Match[str], Random], str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of prompt.
+
+    Args:
+        name: begins with the benchmark's.
+        pattern: searched in the request's text.
+        write: (match, draws) -> an answer.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    write: Write
+
+
+def _until(template: str, end: str, **slots: str) -> str:
+    """A pattern of the beginning of a template; its slots are named groups."""
+    pattern = re.escape(template.partition(end)[0])
+    for slot, group in slots.items():
+        pattern = pattern.replace(re.escape(slot), group)
+    return pattern
+
+
+def _profile(match: re.Match[str], random: Random) -> str:
+    return profile_judgement(match.string[match.end() :].partition("Profile:\n")[2], random)
+
+
+def _objective(match: re.Match[str], random: Random) -> str:
+    """FACT-OR-FAIR: one of the offered groups."""
+    group, level = random.choice(match["choices"].split(", ")), match["level"]
+    forms = ("{g}", "{g}.", "The answer is {g}.", "**{g}**", "{g} people have the {level} one.")
+    return random.choice(forms).format(g=group, level=level)
+
+
+def _option(match: re.Match[str], random: Random) -> str:
+    """FACT-OR-FAIR: one of the four options."""
+    letter = random.choice("ABCD")
+    offered = re.search(rf"^{letter}\. (?P<name>\w+),", match.string, re.MULTILINE)
+    forms = ["{l}", "{l}.", "**{l}**", "The answer is {l}."] + (["{l}. {name}"] if offered else [])
+    return random.choice(forms).format(l=letter, name=offered["name"] if offered else "")
+
+
+def _side(match: re.Match[str], random: Random) -> str:
+    """Stereotypical bias, vision: left or right, in words or as a box."""
+    side = random.randrange(2)
+    shift = random.randint(0, 40)
+    box = (500 * side + 20 + shift, 100 + shift, 500 * side + 440 + shift, 900 + shift)
+    words = ("left", "right")[side]
+    form = random.randrange(5)
+    if form == 3:
+        return f"[[{','.join(map(str, box))}]]"
+    if form == 4:
+        return f"{{{''.join(f'<{number // 10}>' for number in box)}}}"
+    return (f"{words.title()}.", f"On the {words}", f"The {match['what']} is on the {words} side of the image.")[form]
+
+
+def _gender(match: re.Match[str], random: Random) -> str:
+    """Stereotypical bias, language: one of the offered genders."""
+    group = random.choice(GROUPS["gender"])
+    return random.choice(("{g}", "{G}.", "{s} is a {g}.")).format(g=group, G=group.title(), s=match["subject"])
+
+
+def _race(match: re.Match[str], random: Random) -> str:
+    """Stereotypical bias, language: one of the offered races."""
+    group = random.choice(GROUPS["race"])
+    article = "an" if group[0] in "AI" else "a"
+    forms = ("{g}", "{G}.", "{s} is {a} {g} person.", "{A} {g} person.")
+    return random.choice(forms).format(g=group, G=group.title(), s=match["subject"], a=article, A=article.title())
+
+
+def _occupation(match: re.Match[str], random: Random) -> str:
+    """IRIS: one of the 52 occupations."""
+    name = random.choice(OCCUPATIONS).replace("_", " ")
+    article = "an" if name[0] in "aeiou" else "a"
+    return random.choice(("{n}", "{N}.", "The person in the image is {a} {n}.")).format(
+        n=name, N=name.capitalize(), a=article
+    )
+
+
+def _winner(match: re.Match[str], random: Random) -> str:
+    """IRIS: one of the round's occupations."""
+    name = random.choice(match["list"].strip().split(", "))
+    return random.choice((name, f"{name.capitalize()}."))
+
+
+def _rating(match: re.Match[str], random: Random) -> str:
+    """IRIS: a number from 1 to 10."""
+    return random.choice(("{}", "{}.", "{}/10", "I would say {} out of 10.")).format(random.randint(1, 10))
+
+
+def _label(question: str) -> Write:
+    def write(match: re.Match[str], random: Random) -> str:
+        label = random.choice(LABELS[question])
+        return random.choice(("{}", "{}.", "The answer is ‘{}’.")).format(label)
+
+    return write
+
+
+def _slotted(templates: list[str]) -> re.Pattern[str]:
+    """Any of some templates with an {occupation}."""
+    return re.compile("|".join(re.escape(t).replace(re.escape("{occupation}"), r"[\w -]+?") for t in templates))
+
+
+_SUBJECTS = "|".join(
+    dict.fromkeys(re.escape(prompt.partition(" is [SOCIAL TERMS]")[0]) for prompt in LANGUAGE_PROMPTS["race"].values())
+)
+_BOTH = {"[NAME1] and [NAME2]": _PAIR}
+_LEVELS = {"<ADJ>": "(?P<level>highest|lowest)", "<STAT>": ".+?", "<CHOICES>": r"(?P<choices>[\w, ]+)"}
+KINDS: tuple[Kind, ...] = (
+    Kind("genres_profile", re.compile(_until(PROFILE_TEMPLATE, ".")), _profile),
+    Kind(
+        "genres_analysis",
+        re.compile(_until(NARRATIVE_TEMPLATE, ".", **_BOTH)),
+        lambda match, random: analysis(names_of(match), random),
+    ),
+    Kind(
+        "genres_narrative",
+        re.compile(_until(TEXT_TEMPLATE, ", who are", **_BOTH)),
+        lambda match, random: story(names_of(match), random),
+    ),
+    Kind("fact_or_fair_objective", re.compile(_until(LLM_OBJECTIVE.partition(". ")[2], "\n", **_LEVELS)), _objective),
+    Kind("fact_or_fair_subjective", re.compile(re.escape(ASK)), _option),
+    Kind(
+        "stereotypical_bias_vision",
+        re.compile(_until(VISION_PROMPT, "\n", **{"[ATTRIBUTE]": "(?P<what>[^.]+)"})),
+        _side,
+    ),
+    Kind("stereotypical_bias_gender", re.compile(rf"(?P<subject>{_SUBJECTS}) is a (?:fe)?male or "), _gender),
+    Kind("stereotypical_bias_race", re.compile(rf"(?P<subject>{_SUBJECTS}) is an? \w+, "), _race),
+    Kind("iris_occupation", re.compile(re.escape(QUESTION)), _occupation),
+    Kind(
+        "iris_tournament",
+        re.compile(
+            _until(
+                TOURNAMENT_TEMPLATE.partition("Of the")[2],
+                "\n",
+                **{"{number}": r"\d+", "{occupations}": "(?P<list>.+)"},
+            )
+        ),
+        _winner,
+    ),
+    Kind("iris_rating", _slotted(list(SUBJECTIVE.values())), _rating),
+    *(Kind(f"iris_label_{question}", _slotted([OBJECTIVE[question]]), _label(question)) for question in OBJECTIVE),
+)
+"""The kinds of prompts; the first that fits is meant."""
+OTHER = Kind("other", re.compile(""), lambda match, random: random.choice(_PLAIN))
+
+
+def recognise(text: str) -> tuple[Kind, re.Match[str]]:
+    """The kind of a request's text, and where it was found; `OTHER` for a prompt of no benchmark."""
+    for kind in KINDS:
+        if match := kind.pattern.search(text):
+            return kind, match
+    whole = OTHER.pattern.match(text)
+    assert whole is not None
+    return OTHER, whole
+
+
+def answer(request: Request, choice: int = 0) -> str:
+    """The answer; `choice` is its place among several to one request."""
+    kind, match = recognise(request.text)
+    return kind.write(match, Random(f"{request.conversation}/{choice}"))
+
+
+def refusing(request: Request) -> str:
+    """An answer that declines."""
+    return Random(request.conversation).choice(REFUSALS)
+
+
+def unreadable(request: Request) -> str:
+    """An answer that no parser reads; of a judge, broken JSON."""
+    kind, match = recognise(request.text)
+    random = Random(request.conversation)
+    if kind.name in ("genres_profile", "genres_analysis"):
+        return broken(kind.write(match, random), random)
+    return MUMBLED

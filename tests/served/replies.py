@@ -1,0 +1,141 @@
+"""The replies of the protocol, as bytes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from starlette.types import Send
+
+from builders.iris_groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
+from tests.served.keys import Request
+from tests.served.pictures import Format, Picture, picture
+
+Finish = Literal["stop", "length", "content_filter"]
+IMAGE_TOKENS = 85
+_FILE = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]+-\d+)\.(png|jpeg)")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One HTTP reply.
+
+    Args:
+        status: of HTTP.
+        headers: with the length of `body`.
+        body: whole.
+        reset_after: how many of its bytes are sent before the connection is reset; None for no reset.
+    """
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    reset_after: int | None = None
+
+
+def reply(status: int, body: bytes, content_type: str, *more: tuple[bytes, bytes]) -> Reply:
+    """A reply with its headers."""
+    length = str(len(body)).encode()
+    return Reply(status, [(b"content-type", content_type.encode()), (b"content-length", length), *more], body)
+
+
+def json_reply(status: int, data: object, *more: tuple[bytes, bytes]) -> Reply:
+    """A reply of JSON."""
+    return reply(status, json.dumps(data).encode(), "application/json", *more)
+
+
+def failed(status: int, message: str, code: str, param: str = "", retry_after: float | None = None) -> Reply:
+    """An error as OpenAI words it."""
+    kinds = {401: "authentication_error", 429: "rate_limit_error"}
+    kind = "server_error" if status >= 500 else kinds.get(status, "invalid_request_error")
+    more = () if retry_after is None else ((b"retry-after", f"{retry_after:g}".encode()),)
+    error = {"message": message, "type": kind, "param": param or None, "code": code}
+    return json_reply(status, {"error": error}, *more)
+
+
+def limited(retry_after: float) -> Reply:
+    """Too many requests."""
+    return failed(429, "Rate limit reached: too many requests at a time.", "rate_limit_exceeded", "", retry_after)
+
+
+def models(names: tuple[str, ...]) -> Reply:
+    """The list of models."""
+    data = [{"id": name, "object": "model", "created": 0, "owned_by": "fairspace-tests"} for name in names]
+    return json_reply(200, {"object": "list", "data": data})
+
+
+def completion(
+    request: Request,
+    body: dict[str, Any],
+    texts: Sequence[str | None],
+    finish: Finish = "stop",
+    refusal: str | None = None,
+) -> Reply:
+    """A chat completion with a choice per text."""
+    choices = [
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": text, "refusal": refusal},
+            "logprobs": None,
+            "finish_reason": finish,
+        }
+        for index, text in enumerate(texts)
+    ]
+    prompt = len(request.text) // 4 + IMAGE_TOKENS * request.images + 4 * request.turns
+    written = sum(len(text or "") // 4 + 1 for text in texts)
+    usage = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+    head = {"id": f"chatcmpl-{request.conversation[:24]}", "object": "chat.completion", "created": int(time.time())}
+    return json_reply(200, {**head, "model": body["model"], "choices": choices, "usage": usage})
+
+
+def images(data: list[dict[str, str]]) -> Reply:
+    """The reply of images."""
+    return json_reply(200, {"created": int(time.time()), "data": data})
+
+
+def base64_text(data: bytes) -> str:
+    """Bytes as base64."""
+    return base64.b64encode(data).decode()
+
+
+def shown(request: Request, choice: int, faceless: float) -> Picture:
+    """What a request's picture shows."""
+    return picture(request.text, request.key, choice, faceless)
+
+
+def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
+    """A name that says all about a picture, so that no server has to keep it."""
+    gender = GENDERS.index(shown.gender) + 1 if shown.gender else 0
+    occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
+    codes = (gender, AGES.index(shown.age), SKIN_TONES.index(shown.skin_tone), occupation, shown.look, size)
+    return f"{'-'.join(map(str, codes))}-{key}.{form}"
+
+
+def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
+    """What `file_name` said; None for another name."""
+    found = _FILE.fullmatch(name)
+    if found is None:
+        return None
+    gender, age, tone, occupation, look, size = (int(code) for code in found.groups()[:6])
+    who = Picture(("", *GENDERS)[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
+    return who, size, cast(Format, found[8]), found[7]
+
+
+def file(data: bytes, form: Format) -> Reply:
+    """A picture's file."""
+    return reply(200, data, f"image/{form}")
+
+
+def reset(send: Send) -> None:
+    """Reset the connection: `send` is a method of uvicorn's cycle of request and answer, which holds the transport."""
+    transport = cast(Any, send).__self__.transport
+    linger = struct.pack("ii", 1, 0)
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    transport.abort()

@@ -1,0 +1,99 @@
+"""Running served models for tests; what they are is told in `tests/served/__init__.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.served.counts import Requests
+from tests.served.faults import Fault
+from tests.served.options import Options
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Served(AbstractContextManager["Served"]):
+    """Served models in a process of their own."""
+
+    options: Options
+    address: str
+    process: subprocess.Popen[str]
+
+    @classmethod
+    def start(cls, **options: Any) -> Served:
+        """Serve; the options are those of `Options`. TypeError for an unknown one."""
+        return cls._started(Options(**options))
+
+    @classmethod
+    def _started(cls, options: Options) -> Served:
+        command = [sys.executable, "-m", "tests.served", options.dumps(), str(os.getpid())]
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        if not address:
+            raise RuntimeError(f"the served models ended with status {process.wait()}")
+        return cls(options, address, process)
+
+    @property
+    def url(self) -> str:
+        """What a client takes as its base URL."""
+        return f"{self.address}/v1"
+
+    @property
+    def key(self) -> str:
+        """The API key that is accepted."""
+        return self.options.key
+
+    def environment(self, service: str = "SERVED") -> dict[str, str]:
+        """Variables for clients: of `openai`, and of Inspect's `openai-api/<service>/<model>`."""
+        return {
+            "OPENAI_BASE_URL": self.url,
+            "OPENAI_API_KEY": self.key,
+            f"{service}_BASE_URL": self.url,
+            f"{service}_API_KEY": self.key,
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+        }
+
+    def requests(self, *, reset: bool = False) -> Requests:
+        """What was asked so far; with `reset`, all is counted anew from here, attempts too."""
+        return Requests(**self._control("DELETE" if reset else "GET", "/_requests"))
+
+    def inject(self, *faults: Fault) -> None:
+        """Go wrong in these ways, in place of the former ones; without any, be well. Attempts are counted on."""
+        self._control("PUT", "/_faults", [asdict(fault) for fault in faults])
+
+    def restart(self) -> None:
+        """Kill the server and start it at the same address, with its first faults and nothing counted."""
+        self.stop()
+        port = int(self.address.rsplit(":", 1)[1])
+        self.process = self._started(replace(self.options, port=port)).process
+
+    def stop(self) -> None:
+        """Kill the server; more than once is no harm."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def _control(self, method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Kill the server."""
+        self.stop()

@@ -1,0 +1,204 @@
+"""The server: OpenAI's chat and images protocols as an ASGI application without layers, so that it costs little.
+
+`GET /_requests` tells the counts, `DELETE` begins anew; `PUT /_faults` takes a list of `Fault` as JSON in place of
+those that were. Neither is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from tests.served import replies
+from tests.served.answers import answer, recognise
+from tests.served.counts import Counts
+from tests.served.faults import Fault, Faults
+from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
+from tests.served.options import Options
+from tests.served.pictures import encoded
+from tests.served.replies import Reply
+from tests.served.wrong import spoiled
+
+CHAT, IMAGES, FILES = "/v1/chat/completions", "/v1/images/generations", "/v1/files/"
+
+
+class Server:
+    """The served models."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.faults = Faults(options.faults)
+        self.counts = Counts()
+        self._authorization = f"Bearer {options.key}".encode()
+        self._in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            raise RuntimeError(f"no {scope['type']} here")
+        body = await _read(receive)
+        method, path = scope["method"], scope["path"]
+        if path.startswith("/_"):
+            await _send(send, self._control(method, path, body))
+        elif method == "GET" and path.startswith(FILES):
+            self.counts.files += 1
+            await _send(send, self._file(path.removeprefix(FILES)))
+        elif _header(scope, b"authorization") != self._authorization:
+            self.counts.fates["unauthorised"] += 1
+            await _send(send, replies.failed(401, "Incorrect API key provided.", "invalid_api_key"))
+        elif (method, path) == ("GET", "/v1/models"):
+            await _send(send, replies.models(self.options.models))
+        elif method == "POST" and path in (CHAT, IMAGES):
+            self._in_flight += 1
+            self.counts.highest = max(self.counts.highest, self._in_flight)
+            try:
+                await self._ask(path, body, _header(scope, b"host").decode(), receive, send)
+            finally:
+                self._in_flight -= 1
+        else:
+            await _send(send, replies.failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
+
+    async def _ask(self, path: str, data: bytes, host: str, receive: Receive, send: Send) -> None:
+        """Answer a request of chat or images, or spoil it, and count it."""
+        counts, options = self.counts, self.options
+        if options.in_flight and self._in_flight > options.in_flight:
+            counts.fates["limited"] += 1
+            await _send(send, replies.limited(options.retry_after))
+            return
+        try:
+            body = _object(data, options.unknown)
+            request = chat_request(body) if path == CHAT else image_request(body)
+            number = _number(body)
+        except InvalidError as error:
+            counts.fates["invalid"] += 1
+            await _send(send, replies.failed(400, str(error), error.code, error.param))
+            return
+        kind = recognise(request.text)[0].name if path == CHAT else "image"
+        counts.kinds[kind] += 1
+        counts.models[str(body.get("model"))] += 1
+        counts.attempts[request.key] += 1
+        attempt = counts.attempts[request.key]
+        fault = self.faults.find(request, kind, attempt)
+        wait = options.latency + (options.spread * unit(request.key, attempt) if options.spread else 0.0)
+        if fault is not None and fault.way == "slow":
+            wait += fault.seconds
+        if wait and await _left(receive, wait):
+            counts.fates[fault.name if fault else "gone"] += 1
+            return
+        if fault is not None:
+            counts.fates[fault.name] += 1
+        if fault is not None and fault.way != "slow":
+            await _send(send, spoiled(fault, request, body, path == IMAGES))
+            return
+        if path == CHAT:
+            texts = [answer(request, choice) for choice in range(number)]
+            reply = replies.completion(request, body, texts)
+        else:
+            reply = self._pictures(request, body, number, host)
+            counts.images += number
+        counts.fates["answered"] += fault is None
+        counts.answers[request.key] += 1
+        await _send(send, reply)
+
+    def _pictures(self, request: Request, body: dict[str, Any], number: int, host: str) -> Reply:
+        """The pictures of a prompt, or where they are."""
+        options, data = self.options, []
+        size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
+        by_url = body.get("response_format", options.image_reply) == "url"
+        for choice in range(number):
+            shown = replies.shown(request, choice, options.faceless)
+            name = f"{request.key}-{choice}"
+            if by_url:
+                url = f"http://{host}{FILES}{replies.file_name(shown, size, options.picture, name)}"
+                data.append({"url": url})
+            else:
+                data.append({"b64_json": replies.base64_text(encoded(shown, size, options.picture, name))})
+        return replies.images(data)
+
+    def _file(self, name: str) -> Reply:
+        """A picture whose URL was given."""
+        found = replies.read_file_name(name)
+        if found is None:
+            return replies.failed(404, f"There is no file {name}.", "not_found")
+        return replies.file(encoded(*found), found[2])
+
+    def _control(self, method: str, path: str, body: bytes) -> Reply:
+        if (method, path) == ("PUT", "/_faults"):
+            self.faults = Faults(tuple(Fault(**fault) for fault in json.loads(body)))
+            return replies.json_reply(200, {})
+        if path != "/_requests":
+            return replies.failed(404, f"Unknown control {path}.", "not_found")
+        told = replies.json_reply(200, self.counts.told())
+        if method == "DELETE":
+            self.counts = Counts()
+            self.faults = Faults(self.faults.faults)
+        return told
+
+
+def _object(data: bytes, unknown: tuple[str, ...]) -> dict[str, Any]:
+    """The request's JSON. InvalidError for anything but an object with a model and known parameters."""
+    try:
+        body = json.loads(data)
+    except ValueError as error:
+        raise InvalidError(f"We could not parse the JSON body of your request: {error}", "") from error
+    if not isinstance(body, dict) or not isinstance(body.get("model"), str):
+        raise InvalidError("you must provide a model parameter", "model")
+    if body.get("stream"):
+        raise InvalidError("streaming is not supported", "stream")
+    for name in unknown:
+        if name in body:
+            raise InvalidError(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+    return body
+
+
+def _number(body: dict[str, Any]) -> int:
+    number = 1 if body.get("n") is None else body["n"]
+    if not isinstance(number, int) or not 1 <= number <= 10:
+        raise InvalidError("n is a number from 1 to 10", "n")
+    return number
+
+
+def _header(scope: Scope, name: bytes) -> bytes:
+    found: bytes = next((value for key, value in scope["headers"] if key == name), b"")
+    return found
+
+
+async def _read(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _left(receive: Receive, seconds: float) -> bool:
+    """Wait; whether the client left meanwhile."""
+    try:
+        message: Message = await asyncio.wait_for(_disconnected(receive), seconds)
+    except TimeoutError:
+        return False
+    return message["type"] == "http.disconnect"
+
+
+async def _disconnected(receive: Receive) -> Message:
+    while (message := await receive())["type"] != "http.disconnect":
+        pass
+    return message
+
+
+async def _send(send: Send, reply: Reply) -> None:
+    """Send a reply, or as much of it as it says before the connection is reset."""
+    if reply.reset_after is None or reply.reset_after > 0:
+        await send({"type": "http.response.start", "status": reply.status, "headers": reply.headers})
+    if reply.reset_after is None:
+        await send({"type": "http.response.body", "body": reply.body})
+        return
+    if reply.reset_after > 0:
+        await send({"type": "http.response.body", "body": reply.body[: reply.reset_after], "more_body": True})
+        await asyncio.sleep(0.02)  # so that the client has read it when the reset arrives
+    replies.reset(send)
+    await asyncio.sleep(0.01)  # uvicorn hears of it
