@@ -15,8 +15,9 @@ from submissions.running.asks import Ask, Part, Shown, Stimulus
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25
 """Trials of a stimulus; all 100 of a statistic, level, scenario and context are four of them."""
-MAX_TOKENS = 256
-TYPICAL_TOKENS = {OBJECTIVE: 40, SUBJECTIVE: 5}
+MAX_TOKENS = {OBJECTIVE: 1024, SUBJECTIVE: 256}
+"""An objective query asks for no short answer, so models explain theirs; a subjective one asks for a letter."""
+TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 SETTINGS = {"temperature": 0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
 
@@ -56,4 +57,4 @@ def subjective() -> Part:
 
 
 def _part(task: str, stimuli: list[Stimulus], read: Callable[[int], Shown], expected: int) -> Part:
-    return Part(task, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS[task], expected, SETTINGS)
+    return Part(task, stimuli, read, MAX_TOKENS[task], TYPICAL_TOKENS[task], expected, SETTINGS)
