@@ -1,4 +1,4 @@
-"""The command `fairspace`. Exit codes: 0 done, 1 a submission, source or build is at fault, 2 wrong use."""
+"""The command `fairspace`. Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from builders.errors import BuildError
-from submissions import cli_ares, cli_builders, show
+from submissions import cli_ares, cli_builders, cli_run, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
+from submissions.running.errors import RunError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,8 +32,9 @@ app.add_typer(cli_ares.app, name="ares")
 app.command("build", epilog=cli_builders.BUILD_EXAMPLE)(cli_builders.build)
 app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE)(cli_builders.sources)
 app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE)(cli_builders.publish)
-ONLINE = ("ares", "build", "publish")
-"""The commands that may talk to the Hub: for models, and to publish."""
+app.command("run", epilog=cli_run.RUN_EXAMPLE)(cli_run.run)
+ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
+"""The commands that may talk to the Hub: for models and datasets, and to publish."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
@@ -55,7 +57,7 @@ def main() -> None:
     except SubmissionError as error:
         show.faults(error.faults)
         sys.exit(1)
-    except BuildError as error:
+    except (BuildError, RunError) as error:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(1)
     except OSError as error:

@@ -14,6 +14,7 @@ from rich.text import Text
 from submissions.board import Row
 from submissions.faults import Fault, plain
 from submissions.format import Submission
+from submissions.manifest import Stage
 from submissions.registry import benchmark
 from submissions.result import Result
 from submissions.values import Value
@@ -145,3 +146,11 @@ def row_json(row: Row) -> Mapping[str, Any]:
         "scores": {name: value.to_json() for name, value in row.scores.items()},
         "footnotes": [vars(footnote) for footnote in row.footnotes],
     }
+
+
+def stage(done: Stage) -> str:
+    """One stage of a manifest in a line: what, by which model, how many requests with which fates, tokens."""
+    fates = ", ".join(f"{number:,} {fate}" for fate, number in done.fates.items() if number)
+    tokens = f"; {done.input_tokens:,} tokens in, {done.output_tokens:,} out" if done.input_tokens else ""
+    part = f"; limited to {done.limit} a task" if done.limit is not None else ""
+    return plain(f"{done.what} by {done.model}: {fates or 'nothing'}{tokens}{part}")

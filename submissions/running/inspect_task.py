@@ -137,12 +137,14 @@ def _dataset(opened: Opened) -> Dataset:
 
 def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
     """`submission.json` of answers about whose model only the name is known."""
-    rest = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
     return SubmissionMeta(
         format=1,
         benchmark=opened.chosen.benchmark,  # type: ignore[arg-type]
         dataset_revision=REVISION,
         model=model,
+        revision=NOT_STATED,
+        organisation=NOT_STATED,
+        licence=NOT_STATED,
+        contact=NOT_STATED,
         generation=opened.chosen.generation(),
-        **rest,
     )

@@ -65,7 +65,7 @@ def open_model(settings: ModelSettings) -> Model:
         max_connections=settings.connections,
         max_retries=settings.retries,
         attempt_timeout=settings.timeout,
-        **settings.generation(),  # type: ignore[arg-type]
+        **settings.generation(),
     )
     try:
         model = get_model(settings.name, base_url=settings.base_url or None, config=config, memoize=False, **arguments)

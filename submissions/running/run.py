@@ -1,0 +1,222 @@
+"""`fairspace run`: one command from a benchmark to a submission, each step of it going on where it stopped.
+
+    OUT/        the submission; written when every item has its fate
+    OUT.run/    the workings: journal of answers, Inspect's logs, images and their annotations
+
+A model that only answers gets the text tasks, one that only makes images the image tasks; what is not run is not in the
+submission, and scoring says so. IRIS' steer prompts follow the model: its neutral images are annotated first, and the
+sixty prompts are those of its own ten strongest occupations and groups (C.2).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from builders.alone import alone
+from builders.errors import BuildError
+from submissions.faults import UsageError
+from submissions.format import SubmissionMeta, Tool
+from submissions.manifest import FILE, Manifest, Stage, write_manifest
+from submissions.registry import benchmark
+from submissions.running.errors import RunError
+from submissions.running.inspect_task import NOT_STATED, REVISION, Chosen
+from submissions.running.models import ModelSettings
+from submissions.writing import write_submission
+
+Tell = Callable[[str, int, int], None]
+WORK = ".run"
+
+
+@dataclass(frozen=True)
+class About:
+    """What `submission.json` says of the model."""
+
+    model: str = ""
+    revision: str = NOT_STATED
+    organisation: str = NOT_STATED
+    licence: str = NOT_STATED
+    contact: str = NOT_STATED
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """A run.
+
+    Args:
+        chosen: what of which benchmark.
+        out: folder of the submission.
+        model: who answers; None for a model that only makes images.
+        images: what makes images, as `image_models.open_image_model` reads it; '' for a model that only answers.
+        ares: folder of ARES, or repository@revision; labels the images.
+        faces: settings of ARES' face detector; None takes each image as one face.
+        quality: what rates the images, by role, as `quality.open_quality` reads it; {} leaves them unrated.
+        about: for `submission.json`.
+        again: whether what failed in an earlier start is asked again.
+        score: whether Inspect's log gets the scores.
+        device: of torch; '' takes a GPU if there is one.
+        batch: faces at a time for ARES; changes nothing but speed.
+    """
+
+    chosen: Chosen
+    out: Path
+    model: ModelSettings | None = None
+    images: str = ""
+    ares: str = ""
+    faces: Mapping[str, Any] | None = None
+    quality: Mapping[str, str] = field(default_factory=dict)
+    about: About = About()
+    again: bool = False
+    score: bool = True
+    device: str = ""
+    batch: int = 64
+
+
+@dataclass
+class Made:
+    """What the steps of a run have made so far."""
+
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    labels: Tool | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run.
+
+    Args:
+        out: the submission.
+        stages: how it was made.
+        notes: what the user should know: tasks that were not run, and why.
+    """
+
+    out: Path
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+
+def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Outcome:
+    """Run a benchmark, or go on where an earlier call with the same settings stopped, and write the submission.
+
+    Errors: UsageError, RunError, BuildError; what was answered or made is kept.
+    """
+    _check(settings)
+    work = work_folder(settings.out)
+    made = Made()
+    with _held(work):
+        if settings.images:
+            from submissions.running.generating import generate
+
+            generate(settings, work, made, tell)
+        if settings.model is not None:
+            _answer(settings, work, made, tell)
+        _write(settings, made)
+    return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
+
+
+def work_folder(out: Path) -> Path:
+    """Where the workings of a submission's run lie."""
+    return out.with_name(out.name + WORK)
+
+
+def submission_meta(settings: RunSettings, labels: Tool | None = None) -> SubmissionMeta:
+    """`submission.json` of a run."""
+    generation = settings.chosen.generation()
+    if settings.model is not None:
+        generation |= settings.model.generation()
+    return SubmissionMeta(
+        format=1,
+        benchmark=benchmark(settings.chosen.benchmark).name,  # type: ignore[arg-type]
+        dataset_revision=REVISION,
+        model=settings.about.model or _name(settings),
+        revision=settings.about.revision,
+        organisation=settings.about.organisation,
+        licence=settings.about.licence,
+        contact=settings.about.contact,
+        generation=generation,
+        labels=labels,
+    )
+
+
+def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+    from submissions.running.answering import answer
+    from submissions.running.inspect_task import open_benchmark
+
+    assert settings.model is not None
+    opened = open_benchmark(settings.chosen)
+    for task, part in opened.parts.items():
+        held = sum(stimulus.asks for stimulus in part.stimuli)
+        if held < part.expected:
+            made.notes.append(f"{task}: the data hold {held:,} of the benchmark's {part.expected:,} items.")
+    found = answer(
+        opened,
+        settings.model,
+        work,
+        submission_meta(settings),
+        revision=settings.about.revision,
+        again=settings.again,
+        score=settings.score,
+        tell=tell,
+    )
+    made.tables["responses"] = found.table
+    made.stages.append(found.stage)
+    made.notes.append(f"Inspect's log: {found.log}")
+
+
+def _write(settings: RunSettings, made: Made) -> None:
+    """Write the submission beside its place, then move it there: it is never there in part."""
+    if not any(table.num_rows for table in made.tables.values()):
+        what = "no request was answered"
+        mend = "see the reasons in the log, mend them, and run the same command again with --again"
+        raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
+    beside = settings.out.with_name(settings.out.name + ".new")
+    if beside.exists():
+        shutil.rmtree(beside)
+    write_submission(beside, submission_meta(settings, made.labels), made.tables)
+    write_manifest(beside, Manifest(stages=made.stages))
+    if settings.out.exists():
+        shutil.rmtree(settings.out)
+    beside.rename(settings.out)
+
+
+def _check(settings: RunSettings) -> None:
+    """UsageError if the run makes no sense before anything is asked."""
+    if settings.model is None and not settings.images:
+        raise UsageError("Name a model that answers (--model), one that makes images (--images), or both.")
+    image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]
+    if settings.images and not image_tasks:
+        raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
+    if settings.ares and not settings.images:
+        raise UsageError("--ares labels what --images makes; name both, or leave it out.")
+    out = settings.out
+    if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
+        raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")
+    if not out.parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+
+
+@contextmanager
+def _held(work: Path) -> Iterator[None]:
+    """One run at a time in a folder. RunError RUN_IN_USE if there is another."""
+    try:
+        with alone(work):
+            yield
+    except BuildError as error:
+        if error.code != "OUT_IN_USE" or error.where != str(work):
+            raise
+        mend = "wait until it is done, or name another --out"
+        raise RunError("RUN_IN_USE", str(work), "another run is writing here", "one at a time", mend) from error
+
+
+def _name(settings: RunSettings) -> str:
+    """The model's name where the user gave none: what it is opened as, without its provider or folder."""
+    named = settings.model.name if settings.model is not None else settings.images.partition("?")[0].partition(":")[2]
+    return named.rstrip("/").rpartition("/")[2][:200] or NOT_STATED
