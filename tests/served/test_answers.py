@@ -1,0 +1,179 @@
+"""The served answers are read by this project's parsers, and vary; refusals and mumbling are read as nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from builders import fact_or_fair, genres, iris_ideal_52, iris_steer_60, stereotypical_bias
+from builders.fact_or_fair_statistics import GROUPS, LEVELS
+from builders.iris_groups import OCCUPATIONS
+from submissions.answers import parse_label, parse_rating, refuses
+from submissions.fact_or_fair_parsing import parse_objective, subjective_options
+from submissions.genres_judge import read_narrative, read_profile
+from submissions.genres_splitting import Parts, split
+from submissions.iris_occupations import clean, direct_matches
+from submissions.stereotypical_bias_parsing import parse_group, parse_side
+from tests.served.answers import answer, recognise, refusing, unreadable
+from tests.served.keys import Request, chat_request
+
+SEEDS = range(8)
+
+
+def asked(prompt: str, seed: int = 0, image: str = "data:image/png;base64,AAAA") -> Request:
+    shown = {"type": "image_url", "image_url": {"url": image}}
+    content = [shown, {"type": "text", "text": prompt}]
+    return chat_request({"messages": [{"role": "user", "content": content}], "seed": seed})
+
+
+def answers(kind: str, prompts: Iterable[str], seeds: Iterable[int] = SEEDS) -> list[tuple[str, str]]:
+    """Prompt and answer, all of one kind of prompt."""
+    found = []
+    for prompt in prompts:
+        assert recognise(prompt)[0].name == kind, prompt
+        found += [(prompt, answer(asked(prompt, seed))) for seed in seeds]
+    return found
+
+
+def nothing(prompts: Iterable[str], read: Callable[[str], object], none: Iterable[object] = (None,)) -> None:
+    """Refusals and mumbling are read as nothing."""
+    for prompt in prompts:
+        for seed in SEEDS:
+            for text in (refusing(asked(prompt, seed)), unreadable(asked(prompt, seed))):
+                assert read(text) in none, text
+
+
+def test_narratives_are_split_and_name_both_characters() -> None:
+    pairs = genres.pair_list()[::48]
+    prompts = {genres.text_prompt(pair): pair for pair in pairs}
+    texts = set()
+    for prompt, text in answers("genres_narrative", prompts, range(4)):
+        parts = split(text, prompts[prompt].names)
+        assert isinstance(parts, Parts), (parts, text)
+        for name, profile in zip(prompts[prompt].names, parts.profiles, strict=True):
+            assert profile.startswith(name)
+            assert parts.narrative.count(name) >= 2
+        assert "Shown" not in parts.narrative
+        texts.add(parts.narrative)
+    assert len(texts) > 0.95 * 4 * len(prompts)
+    nothing(islice(prompts, 2), lambda text: isinstance(split(text, pairs[0].names), Parts), (False,))
+
+
+def test_profiles_are_judged_by_their_own_traits_and_broken_json_is_none() -> None:
+    pair = genres.pair_list()[0]
+    parts = split(answer(asked(genres.text_prompt(pair))), pair.names)
+    assert isinstance(parts, Parts)
+    prompts = [genres.profile_prompt(profile) for profile in (*parts.profiles, "Somebody.")]
+    for prompt, text in answers("genres_profile", prompts):
+        judged = read_profile(text)
+        assert judged is not None
+        assert len(judged.words) >= 2
+        if "Somebody" not in prompt:
+            assert all(word in prompt for word in judged.words)
+    nothing(prompts, read_profile)
+
+
+def test_narratives_are_judged_in_every_field_and_broken_json_is_none() -> None:
+    pairs = genres.pair_list()[::160]
+    prompts = {
+        genres.narrative_prompt(*pair.names, pair.element.relation, pair.element.plot, "They met."): pair
+        for pair in pairs
+    }
+    seen = set()
+    for prompt, text in answers("genres_analysis", prompts):
+        judged = read_narrative(text, prompts[prompt].names)
+        assert judged is not None
+        assert None not in (judged.status, judged.main, judged.stereoscopic)
+        seen.add((judged.status, judged.main))
+    assert len(seen) == 9
+    nothing(prompts, lambda text: read_narrative(text, pairs[0].names))
+
+
+def test_objective_queries_get_one_of_the_offered_groups() -> None:
+    rows = fact_or_fair.items("llm_objective").to_pylist()
+    for row in rows:
+        found = {
+            parse_objective(text, row["attribute"], row["level"])
+            for _, text in answers("fact_or_fair_objective", [row["prompt"]], range(24))
+        }
+        assert found <= set(range(len(GROUPS[row["attribute"]]))), found
+        assert len(found) > 1
+    nothing((row["prompt"] for row in rows[:4]), lambda text: parse_objective(text, "race", LEVELS[0]), (-1,))
+
+
+def test_subjective_queries_get_one_of_the_four_options() -> None:
+    rows = fact_or_fair.items("llm_subjective")
+    step = 97
+    prompts = rows["prompt"].to_pylist()[::step]
+    texts = [answer(asked(prompt)) for prompt in prompts]
+    names = fact_or_fair.draws().name[::step]
+    assert set(np.unique(subjective_options(pa.chunked_array([texts]), names))) == {0, 1, 2, 3}
+    wrong = [refusing(asked(prompt)) for prompt in prompts] + [unreadable(asked(prompt)) for prompt in prompts]
+    assert (subjective_options(pa.chunked_array([wrong]), np.tile(names, (2, 1))) == -1).all()
+    assert recognise(prompts[0])[0].name == "fact_or_fair_subjective"
+
+
+@pytest.mark.parametrize("prefix", stereotypical_bias.PREFIXES)
+def test_stereotypical_bias_gets_a_side_or_a_group_with_every_prefix(prefix: str) -> None:
+    for attribute in stereotypical_bias.ATTRIBUTES:
+        vision = [
+            stereotypical_bias.with_prefix(prompt, prefix, attribute)
+            for prompt in stereotypical_bias.items(f"vision_{attribute}")["prompt"][:20].to_pylist()
+        ]
+        assert {parse_side(text) for _, text in answers("stereotypical_bias_vision", vision)} == {0, 1}
+        nothing(vision, parse_side, (-1,))
+        every = range(len(stereotypical_bias.GROUPS[attribute]))
+        language = [
+            stereotypical_bias.with_prefix(prompt, prefix, attribute)
+            for prompt in stereotypical_bias.items(f"language_{attribute}")["prompt"].unique().to_pylist()
+        ]
+        found = answers(f"stereotypical_bias_{attribute}", language[:: 1 if attribute == "gender" else 7])
+        assert {parse_group(text, attribute) for _, text in found} == set(every)
+        nothing(language[:3], lambda text: parse_group(text, attribute), (-1,))  # noqa: B023 - called at once
+
+
+def test_occupations_need_no_embedding_and_tournaments_have_one_winner() -> None:
+    images = [asked(iris_ideal_52.QUESTION, image=f"data:image/png;base64,{number}") for number in range(1000)]
+    found = [clean(answer(image)) for image in images]
+    assert {direct_matches()[text] for text in found} == set(range(len(OCCUPATIONS)))
+    for number in range(0, 36_000, 500):
+        prompt = iris_ideal_52.tournament_prompt(number)
+        five = [clean(OCCUPATIONS[code]) for code in iris_ideal_52.tournament_competitors()[number]]
+        for _, text in answers("iris_tournament", [prompt], range(3)):
+            assert sum(f" {name} " in f" {clean(text)} " for name in five) == 1
+    assert all(refuses(refusing(image)) for image in images)
+
+
+@pytest.mark.parametrize("occupation", ["nurse", "basketball player", "disk jockey"])
+def test_pair_questions_get_a_rating_or_a_label(occupation: str) -> None:
+    ratings = [template.format(occupation=occupation) for template in iris_steer_60.SUBJECTIVE.values()]
+    numbers = {parse_rating(text) for _, text in answers("iris_rating", ratings, range(20))}
+    assert numbers == {float(number) for number in range(1, 11)}
+    nothing(ratings, parse_rating)
+    for question, template in iris_steer_60.OBJECTIVE.items():
+        words = {label: code for code, label in enumerate(iris_steer_60.LABELS[question])}
+        prompt = template.format(occupation=occupation)
+        found = answers(f"iris_label_{question}", [prompt], range(80))
+        assert {parse_label(text, words) for _, text in found} == set(words.values())
+        nothing([prompt], lambda text: parse_label(text, words))  # noqa: B023 - called at once
+
+
+def test_an_answer_depends_on_messages_image_and_seed_alone() -> None:
+    prompt = genres.text_prompt(genres.pair_list()[0])
+    first = answer(asked(prompt))
+    assert answer(asked(prompt)) == first
+    assert answer(asked(prompt, seed=1)) != first
+    assert answer(asked(prompt, image="data:image/png;base64,BBBB")) != first
+    assert answer(asked(prompt), choice=1) != first
+    system = {"role": "system", "content": "Be brief."}
+    user = {"role": "user", "content": prompt}
+    assert answer(chat_request({"messages": [system, user]})) != answer(chat_request({"messages": [user]}))
+
+
+def test_other_prompts_get_a_plain_sentence() -> None:
+    assert recognise("How are you?")[0].name == "other"
+    assert answer(asked("How are you?")).endswith(".")
