@@ -93,7 +93,7 @@ class ImageStore:
         """Begin the run, or find that it is this one. RunError RUN_OTHER if it is another."""
         file = self.folder / "run.json"
         if not file.is_file():
-            _write_plan(self.folder / "plan.parquet", self.plan)
+            write_plan(self.folder / "plan.parquet", self.plan)
             write_atomically(file, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
         self.check(about)
 
@@ -247,9 +247,9 @@ def read_about(folder: Path) -> dict[str, Any]:
     return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
-def read_plan(folder: Path) -> list[Ask]:
-    """The plan of a run, in order."""
-    rows = pq.read_table(folder / "plan.parquet", schema=PLAN).to_pylist()
+def read_plan(file: Path) -> list[Ask]:
+    """The plan in a Parquet file, in order."""
+    rows = pq.read_table(file, columns=PLAN.names).cast(PLAN).to_pylist()
     return [Ask(row["task"], row["id"], row["sample"], row["prompt"]) for row in rows]
 
 
@@ -261,7 +261,8 @@ def plan_hash(plan: Sequence[Ask]) -> str:
     return total.hexdigest()
 
 
-def _write_plan(file: Path, plan: Sequence[Ask]) -> None:
+def write_plan(file: Path, plan: Sequence[Ask]) -> None:
+    """Write a plan as a Parquet file, whole or not at all."""
     columns = [[getattr(ask, name) for ask in plan] for name in PLAN.names]
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.part")

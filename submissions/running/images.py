@@ -2,34 +2,35 @@
 
 `make_images` runs a plan, by one process or by several that `accelerate launch` started; `remake` makes one of its
 images again, alone. The seed of an image follows from the run's seed and the image's key, so that neither order nor
-processes nor restarts change it. Prompts of one call of a model are fixed parts of the plan as well, and a part that is
-not complete is made again whole: rounding may depend on what else is in a batch.
+processes nor restarts change it.
+
+    accelerate launch --num_processes 4 -m submissions.running.images plan.parquet MODEL FOLDER --seed 1
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pyarrow.parquet as pq
+import typer
 
 from builders.alone import alone
 from builders.errors import BuildError
-from builders.tools import Prompt
+from submissions.faults import UsageError
 from submissions.format import IMAGES
 from submissions.reading import Progress
-from submissions.running.asks import Ask, ask_seed
+from submissions.running.asks import Ask
 from submissions.running.errors import RunError
-from submissions.running.image_made import ImageModel, Made, sha256
+from submissions.running.image_made import ImageModel, sha256
 from submissions.running.image_process import Process, this_process
 from submissions.running.image_store import NOTHING, ImageStore, Packed, plan_hash, read_about, read_plan, slice_size
+from submissions.running.image_work import Work, ask, call_of
 
 SILENT_AFTER = 20
 """Calls in a row without any usable answer after which a model counts as silent."""
@@ -114,7 +115,7 @@ def make_images(
             for number in mine:
                 store.forget_failed(number)
             process.wait()
-        _Work(store, model, seed, progress, silent_after).do(mine)
+        Work(store, model, seed, progress, silent_after).do(mine)
         return _finished(store, progress) if process.index == 0 else None
 
 
@@ -134,7 +135,7 @@ def remake(
     Errors: RunError IMAGE_UNKNOWN if the run has no such image; RUN_OTHER if the model is not the run's; MODEL_OUTPUT
         if it makes no image now.
     """
-    about, plan = read_about(folder), read_plan(folder)
+    about, plan = read_about(folder), read_plan(folder / "plan.parquet")
     store = ImageStore(folder, plan)
     key = (task, item, sample)
     place = next((place for place, ask in enumerate(plan) if ask.key == key), -1)
@@ -153,8 +154,8 @@ def remake(
             )
         model = open_image_model(about["named"], device=device)
     store.check(_about(model, plan, about["seed"]))
-    call = _call_of(store, place, model.batch)
-    made = _ask(model, plan, call, about["seed"])[place - call.start]
+    call = call_of(store, place, model.batch)
+    made = ask(model, plan, call, about["seed"])[place - call.start]
     if made.image is None:
         raise RunError("MODEL_OUTPUT", where, f"{made.fate}: {made.reason}", "an image", "try again")
     return Remade(made.image, sha256(made.image) == expected)
@@ -186,163 +187,6 @@ def _hold(held: ExitStack, folder: Path) -> None:
         raise RunError(
             "RUN_IN_USE", str(folder), "another process makes images here", "one run at a time", mend
         ) from error
-
-
-class _Call(NamedTuple):
-    """The prompts of one call: a slice, the first position in the plan, the one after the last, and those to keep."""
-
-    number: int
-    start: int
-    stop: int
-    wanted: frozenset[int]
-
-
-class _Failure(NamedTuple):
-    place: int
-    made: Made
-
-
-class _Outcome(NamedTuple):
-    """What a call brought: the call, how many images and refusals were kept, and its failures, which were not."""
-
-    call: _Call
-    kept: int
-    failures: list[_Failure]
-
-
-class _Work:
-    """The slices of one process."""
-
-    def __init__(self, store: ImageStore, model: ImageModel, seed: int, progress: Progress, silent_after: int) -> None:
-        self.store, self.model, self.seed, self.progress = store, model, seed, progress
-        self.silent_after = silent_after
-        self.missing: dict[int, int] = {}
-        self.unsure: list[_Failure] = []
-        self.silent = 0
-        self.heard = False
-        self.done = self.before = 0
-        self.began = time.monotonic()
-
-    def do(self, numbers: Iterable[int]) -> None:
-        """Make what is missing of these slices, and pack them."""
-        for call, kept, failures in _in_turn(self._calls(numbers), self._answer, self.model.concurrency):
-            self.unsure += failures
-            self.silent = 0 if kept else self.silent + 1
-            self.heard = self.heard or kept > 0
-            if self.silent >= self.silent_after:
-                raise self._is_silent()
-            if kept:
-                self._fated(call.number, kept)
-                self._settle()
-        if self.unsure and not self.heard:
-            raise self._is_silent()
-        self._settle()
-
-    def _calls(self, numbers: Iterable[int]) -> Iterator[_Call]:
-        """The calls that are left to make, slice by slice; complete slices are packed on the way."""
-        store = self.store
-        for number in numbers:
-            places = store.places(number)
-            if (packed := store.packed(number)) is not None:
-                store.tidy(number)
-                self.heard = self.heard or len(packed.failed) < len(places)
-                self.before += len(places)
-                continue
-            store.open(number)
-            known = store.loose(number, check=True)
-            self.heard = self.heard or any(found.fate != "failed" for found in known.values())
-            self.before += len(known)
-            self.missing[number] = len(places) - len(known)
-            if not self.missing[number]:
-                self._pack(number)
-                continue
-            for start in range(places.start, places.stop, self.model.batch):
-                part = range(start, min(start + self.model.batch, places.stop))
-                if wanted := frozenset(part) - known.keys():
-                    yield _Call(number, part.start, part.stop, wanted)
-
-    def _answer(self, call: _Call) -> _Outcome:
-        """Make one call, and keep what it brought but for failures: those may be the model's silence."""
-        failures, kept = [], 0
-        for place, made in enumerate(_ask(self.model, self.store.plan, call, self.seed), call.start):
-            if place not in call.wanted:
-                continue
-            if made.fate == "failed":
-                failures.append(_Failure(place, made))
-            else:
-                self.store.keep(place, made)
-                kept += 1
-        return _Outcome(call, kept, failures)
-
-    def _settle(self) -> None:
-        """Record failures: the model does answer, but not these."""
-        for failure in self.unsure:
-            self.store.keep(*failure)
-            self._fated(failure.place // self.store.size, 1)
-        self.unsure.clear()
-
-    def _fated(self, number: int, images: int) -> None:
-        self.missing[number] -= images
-        self.done += images
-        speed = self.done / max(time.monotonic() - self.began, 1e-9)
-        self.progress(f"Making images, {speed:.2f} images/s", self.before + self.done, len(self.store.plan))
-        if not self.missing[number]:
-            self._pack(number)
-
-    def _pack(self, number: int) -> None:
-        self.store.pack(number)
-        del self.missing[number]
-
-    def _is_silent(self) -> RunError:
-        last = self.unsure[-1]
-        what = f"{self.silent} calls in a row without a usable answer; the last: {last.made.reason}"
-        mend = "mend what it says, then run again: it goes on where it stopped"
-        return RunError("MODEL_SILENT", self.model.name, what, "an image now and then", mend)
-
-
-def _ask(model: ImageModel, plan: Sequence[Ask], call: _Call, seed: int) -> list[Made]:
-    asks = [plan[place] for place in range(call.start, call.stop)]
-    made = model.make([Prompt(ask.prompt, ask_seed(seed, *ask.key)) for ask in asks])
-    if len(made) != len(asks):
-        found, mend = f"{len(made)} answers to {len(asks)} prompts", "correct the model's code"
-        raise RunError("MODEL_OUTPUT", model.name, found, "one for each prompt", mend)
-    return made
-
-
-def _in_turn(calls: Iterator[_Call], answer: Callable[[_Call], _Outcome], concurrency: int) -> Iterator[_Outcome]:
-    """The outcomes as they come; `concurrency` calls at a time, and as many waiting for their turn."""
-    if concurrency == 1:
-        yield from map(answer, calls)
-        return
-    ended: SimpleQueue[Future[_Outcome]] = SimpleQueue()
-    under_way: set[Future[_Outcome]] = set()
-    with ThreadPoolExecutor(concurrency) as pool:
-        try:
-            for call in calls:
-                future = pool.submit(answer, call)
-                under_way.add(future)
-                future.add_done_callback(ended.put)
-                if len(under_way) >= 2 * concurrency:
-                    yield _next(ended, under_way)
-            while under_way:
-                yield _next(ended, under_way)
-        finally:
-            for future in under_way:
-                future.cancel()
-
-
-def _next(ended: SimpleQueue[Future[_Outcome]], under_way: set[Future[_Outcome]]) -> _Outcome:
-    future = ended.get()
-    under_way.remove(future)
-    return future.result()
-
-
-def _call_of(store: ImageStore, place: int, batch: int) -> _Call:
-    """The call that a place of the plan belongs to."""
-    number = place // store.size
-    places = store.places(number)
-    start = places.start + (place - places.start) // batch * batch
-    return _Call(number, start, min(start + batch, places.stop), frozenset({place}))
 
 
 def _hash_of(store: ImageStore, place: int) -> str | None:
@@ -379,3 +223,33 @@ def _finished(store: ImageStore, progress: Progress) -> ImageReport:
         shards=tuple(store.shard(number) for number in range(store.count)),
         bytes=sum(entry.bytes for entry in ordered),
     )
+
+
+def main(
+    plan: Annotated[Path, typer.Argument(help="Parquet file with the columns task, id, sample, prompt.")],
+    images: Annotated[
+        str, typer.Argument(help="The model: diffusers:..., endpoint:URL#MODEL, python:MODULE:FUNCTION.")
+    ],
+    folder: Annotated[Path, typer.Argument(help="Folder to make the images in, or to go on in.")],
+    seed: Annotated[int, typer.Option(help="Of the run.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; this process's GPU if there is one.")] = "",
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask again for what failed before.")] = False,
+) -> None:
+    """Make the images of a plan; a stopped run goes on where it was. Under `accelerate launch`, on several GPUs."""
+    from submissions.progress import reported
+    from submissions.running.image_models import open_image_model
+
+    model = open_image_model(images, device=device)
+    with reported(f"Opening {images}") as progress:
+        asks = read_plan(plan)
+        report = make_images(asks, model, folder, seed=seed, progress=progress, retry_failed=retry_failed)
+    if report is not None:
+        fates = ", ".join(f"{number} {fate}" for fate, number in report.fates().items())
+        typer.echo(f"Wrote {len(report.shards)} shards to {folder / 'shards'}: {fates}.")
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(main)
+    except (RunError, UsageError) as error:
+        raise SystemExit(str(error)) from error

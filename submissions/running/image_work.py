@@ -1,0 +1,178 @@
+"""The work of one process: which calls of a model are left to make, what they bring, when a slice is complete.
+
+A call has a fixed part of a slice, so that a model sees the same prompts together whatever was killed before. Failures
+are recorded when the model has answered something after them: a model that is silent has failed at no image.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from builders.tools import Prompt
+from submissions.reading import Progress
+from submissions.running.asks import Ask, ask_seed
+from submissions.running.errors import RunError
+from submissions.running.image_made import ImageModel, Made
+from submissions.running.image_store import ImageStore
+
+
+class Call(NamedTuple):
+    """The prompts of one call: a slice, the first position in the plan, the one after the last, and those to keep."""
+
+    number: int
+    start: int
+    stop: int
+    wanted: frozenset[int]
+
+
+class _Failure(NamedTuple):
+    place: int
+    made: Made
+
+
+class _Outcome(NamedTuple):
+    """What a call brought: the call, how many images and refusals were kept, and its failures, which were not."""
+
+    call: Call
+    kept: int
+    failures: list[_Failure]
+
+
+class Work:
+    """The slices of one process."""
+
+    def __init__(self, store: ImageStore, model: ImageModel, seed: int, progress: Progress, silent_after: int) -> None:
+        self.store, self.model, self.seed, self.progress = store, model, seed, progress
+        self.silent_after = silent_after
+        self.missing: dict[int, int] = {}
+        self.unsure: list[_Failure] = []
+        self.silent = 0
+        self.heard = False
+        self.done = self.before = 0
+        self.began = time.monotonic()
+
+    def do(self, numbers: Iterable[int]) -> None:
+        """Make what is missing of these slices, and pack them."""
+        for call, kept, failures in _in_turn(self._calls(numbers), self._answer, self.model.concurrency):
+            self.unsure += failures
+            self.silent = 0 if kept else self.silent + 1
+            self.heard = self.heard or kept > 0
+            if self.silent >= self.silent_after:
+                raise self._is_silent()
+            if kept:
+                self._fated(call.number, kept)
+                self._settle()
+        if self.unsure and not self.heard:
+            raise self._is_silent()
+        self._settle()
+
+    def _calls(self, numbers: Iterable[int]) -> Iterator[Call]:
+        """The calls that are left to make, slice by slice; complete slices are packed on the way."""
+        store = self.store
+        for number in numbers:
+            places = store.places(number)
+            if (packed := store.packed(number)) is not None:
+                store.tidy(number)
+                self.heard = self.heard or len(packed.failed) < len(places)
+                self.before += len(places)
+                continue
+            store.open(number)
+            known = store.loose(number, check=True)
+            self.heard = self.heard or any(found.fate != "failed" for found in known.values())
+            self.before += len(known)
+            self.missing[number] = len(places) - len(known)
+            if not self.missing[number]:
+                self._pack(number)
+                continue
+            for start in range(places.start, places.stop, self.model.batch):
+                part = range(start, min(start + self.model.batch, places.stop))
+                if wanted := frozenset(part) - known.keys():
+                    yield Call(number, part.start, part.stop, wanted)
+
+    def _answer(self, call: Call) -> _Outcome:
+        """Make one call, and keep what it brought but for failures: those may be the model's silence."""
+        failures, kept = [], 0
+        for place, made in enumerate(ask(self.model, self.store.plan, call, self.seed), call.start):
+            if place not in call.wanted:
+                continue
+            if made.fate == "failed":
+                failures.append(_Failure(place, made))
+            else:
+                self.store.keep(place, made)
+                kept += 1
+        return _Outcome(call, kept, failures)
+
+    def _settle(self) -> None:
+        """Record failures: the model does answer, but not these."""
+        for failure in self.unsure:
+            self.store.keep(*failure)
+            self._fated(failure.place // self.store.size, 1)
+        self.unsure.clear()
+
+    def _fated(self, number: int, images: int) -> None:
+        self.missing[number] -= images
+        self.done += images
+        speed = self.done / max(time.monotonic() - self.began, 1e-9)
+        self.progress(f"Making images, {speed:.2f} images/s", self.before + self.done, len(self.store.plan))
+        if not self.missing[number]:
+            self._pack(number)
+
+    def _pack(self, number: int) -> None:
+        self.store.pack(number)
+        del self.missing[number]
+
+    def _is_silent(self) -> RunError:
+        last = self.unsure[-1]
+        what = f"{self.silent} calls in a row without a usable answer; the last: {last.made.reason}"
+        mend = "mend what it says, then run again: it goes on where it stopped"
+        return RunError("MODEL_SILENT", self.model.name, what, "an image now and then", mend)
+
+
+def ask(model: ImageModel, plan: Sequence[Ask], call: Call, seed: int) -> list[Made]:
+    """What the model makes of a call's prompts. RunError MODEL_OUTPUT if that is another number of things."""
+    asks = [plan[place] for place in range(call.start, call.stop)]
+    made = model.make([Prompt(ask.prompt, ask_seed(seed, *ask.key)) for ask in asks])
+    if len(made) != len(asks):
+        found, mend = f"{len(made)} answers to {len(asks)} prompts", "correct the model's code"
+        raise RunError("MODEL_OUTPUT", model.name, found, "one for each prompt", mend)
+    return made
+
+
+def _in_turn(calls: Iterator[Call], answer: Callable[[Call], _Outcome], concurrency: int) -> Iterator[_Outcome]:
+    """The outcomes as they come; `concurrency` calls at a time, and as many waiting for their turn."""
+    if concurrency == 1:
+        yield from map(answer, calls)
+        return
+    ended: SimpleQueue[Future[_Outcome]] = SimpleQueue()
+    under_way: set[Future[_Outcome]] = set()
+    with ThreadPoolExecutor(concurrency) as pool:
+        try:
+            for call in calls:
+                future = pool.submit(answer, call)
+                under_way.add(future)
+                future.add_done_callback(ended.put)
+                if len(under_way) >= 2 * concurrency:
+                    yield _next(ended, under_way)
+            while under_way:
+                yield _next(ended, under_way)
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def _next(ended: SimpleQueue[Future[_Outcome]], under_way: set[Future[_Outcome]]) -> _Outcome:
+    future = ended.get()
+    under_way.remove(future)
+    return future.result()
+
+
+def call_of(store: ImageStore, place: int, batch: int) -> Call:
+    """The call that a place of the plan belongs to."""
+    number = place // store.size
+    places = store.places(number)
+    start = places.start + (place - places.start) // batch * batch
+    return Call(number, start, min(start + batch, places.stop), frozenset({place}))
