@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from submissions.benchmark import Benchmark
 from submissions.canonical import digest
+from submissions.check_manifest import check_manifest
 from submissions.check_meta import check_meta
 from submissions.check_rows import RowCheck
 from submissions.collector import Collector, RefusedError, show
@@ -22,7 +23,7 @@ from submissions.format import json_schema as json_schema
 from submissions.limits import LIMITS, Limits
 from submissions.members import Member
 from submissions.read_images import read_image_keys
-from submissions.reading import META, Budget, Files, Progress, Rows, read_meta, read_table, sort_files
+from submissions.reading import META, Budget, Files, Progress, Rows, read_object, read_table, sort_files
 from submissions.registry import benchmark
 
 
@@ -70,6 +71,7 @@ def check_submission(
     with open_container(Path(path), limits, faults) as members:
         files = sort_files(members, faults)
         meta = _meta(files.meta, bool(members), limits, faults)
+        manifest = check_manifest(files.manifest, limits, faults)
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         images = files.tables.pop("images", [])
         bench = _benchmark(meta, files, allow_baseline, faults)
@@ -93,7 +95,7 @@ def check_submission(
     notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
     if faults.all() or meta is None or bench is None:
         return CheckReport(None, faults.all(), tuple(notes))
-    found = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None)
+    found = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
     return CheckReport(found, (), tuple(_notes(found, bench)))
 
 
@@ -112,7 +114,7 @@ def _meta(member: Member | None, any_member: bool, limits: Limits, faults: Colle
             faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
         return None
     try:
-        return check_meta(read_meta(member, limits), faults)
+        return check_meta(read_object(member, limits.meta_bytes, limits.depth), faults)
     except RefusedError as refused:
         faults.refuse(refused, META)
         return None
@@ -133,6 +135,10 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
         faults.add("MISSING_LABELS", META, "annotations, but no 'labels'", expected="labels: name and version")
     if "judgements" in files.tables and meta.judge is None:
         faults.add("MISSING_JUDGE", META, "judgements, but no 'judge'", expected="judge: name and version")
+    judges = [tool.name for tool in (*([meta.judge] if meta.judge else []), *(meta.other_judges or ()))]
+    for name in dict.fromkeys(name for name in judges if judges.count(name) > 1):
+        what = f"{judges.count(name)} judges named {show(name)}"
+        faults.add("DUPLICATE_JUDGE", META, what, expected="judges of different names")
     taken = [name for name in SCHEMAS if name in {task.table for task in bench.tasks}]
     for name in files.tables:
         if name not in taken:
@@ -191,6 +197,8 @@ def check_table(
         return rows.table
     if name == "responses":
         check.names(bench.name == "genres" and meta.dataset_revision == "upstream")
+    if name == "judgements":
+        check.judges([tool.name for tool in meta.other_judges or ()])
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
 
 

@@ -15,8 +15,15 @@ from submissions.registry import NAMES, benchmark
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
-"""Details that are turned into faults; submission.json has 12 fields."""
-_KINDS = {"string_type": "a text, in quotation marks", "dict_type": "an object", "model_type": "an object"}
+"""Details that are turned into faults; submission.json has 13 fields."""
+_KINDS = {
+    "string_type": "a text, in quotation marks",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "list_type": "a list",
+    "too_short": "at least one, or no such field",
+    "too_long": "at most 8",
+}
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -47,7 +54,14 @@ def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
     rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")
     tools = {role: tool for role in ("labels", "judge") if role in data}
     known = {"format": 1, "benchmark": name, "dataset_revision": revision, "generation": {}}
-    return SubmissionMeta.model_validate(known | rest | tools)
+    meta = SubmissionMeta.model_validate(known | rest | tools)
+    others = data.get("other_judges")
+    named = [entry["name"] for entry in others if _is_named(entry)] if isinstance(others, list) else []
+    return meta.model_copy(update={"other_judges": [Tool.model_construct(name=n, version="faulty") for n in named]})
+
+
+def _is_named(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("name"), str)
 
 
 def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
@@ -70,7 +84,7 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
         setting = (
             kind not in ("dict_type", "model_type")
             and len(place) > 1
-            and (place[0] == "generation" or place[1] == "settings")
+            and (place[0] == "generation" or "settings" in place[1:3])
         )
         expected = "text, a number, true, false or null" if setting else _KINDS.get(kind, detail["msg"])
         code, what = "WRONG_TYPE", f"{name} is {show(found)}"

@@ -32,6 +32,7 @@ class RowCheck:
     def __init__(self, name: str, rows: Rows, limits: Limits, faults: Collector):
         self.name, self.rows, self.table, self.limits, self.faults = name, rows, rows.table, limits, faults
         self._order: dict[str, list[str]] = {}
+        self._judges: list[str] = []
 
     def flag(self, mask: Any, code: str, what: Callable[[int], str], expected: str, kind: str = "") -> None:
         """Note a fault per file for the rows of a mask; `what` describes the first one."""
@@ -100,6 +101,24 @@ class RowCheck:
         expected = "First|Second, one woman's and one man's name of the list"
         self.flag(~given, "NAMES_MISSING", lambda r: "no names", expected)
         self.flag(given & ~fits, "INVALID_NAMES", lambda r: self.text("names", r), expected)
+
+    def judges(self, others: list[str]) -> None:
+        """Check the `judge` column: null, or one of these names."""
+        self._judges = sorted(set(others))
+        unknown = np.asarray(pc.is_valid(self.column("judge"))) & (self._judge() < 0)
+
+        def what(row: int) -> str:
+            found = self.table["judge"][row].as_py()
+            return f"judge {show(found)}{did_you_mean(found[:64], self._judges)}"
+
+        expected = ", ".join(map(show, self._judges[:8])) or "null, as submission.json has no other_judges"
+        self.flag(unknown, "UNKNOWN_JUDGE", what, expected)
+
+    def _judge(self) -> Any:
+        """Per row 0 for the judge that is scored, 1 and so on for the others in the order of their names, -1 for none."""
+        column = self.column("judge")
+        code = np.asarray(pc.fill_null(pc.index_in(column, pa.array(self._judges, pa.string())), -1), np.int64)
+        return np.where(np.asarray(pc.is_null(column)), 0, np.where(code < 0, -1, code + 1))
 
     def keys(self, bench: Benchmark, revision: str) -> Any:
         """Check tasks, items, samples, faces and repeats; the row numbers in the order of the key."""
@@ -175,6 +194,10 @@ class RowCheck:
             self.flag(beyond, "FACE_RANGE", lambda r: f"face {face[r]} of {self.text('id', r)}", expected)
             good &= ~beyond
             key = image * self.limits.faces + face
+        if self.name == "judgements":
+            judge = self._judge()
+            good &= judge >= 0
+            key = image * (len(self._judges) + 1) + judge
         rows = np.flatnonzero(good)
         rows = rows[np.argsort(key[rows], kind="stable")]
         again = np.zeros(len(key), bool)

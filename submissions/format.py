@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-_MARKS = (
+if TYPE_CHECKING:
+    from submissions.manifest import Manifest
+
+MARKS = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"
 )
 """Characters that break a line, reorder the text around them or show nothing, so that two names look the same."""
 Line = Annotated[
-    str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{_MARKS}]([^{_MARKS}]*[^\s{_MARKS}])?$")
+    str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{MARKS}]([^{MARKS}]*[^\s{MARKS}])?$")
 ]
 """One line of text that begins and ends with a visible character."""
 
@@ -52,6 +55,12 @@ class SubmissionMeta(_Model):
     )
     labels: Tool | None = Field(default=None, description="what labelled the images; required with annotations")
     judge: Tool | None = Field(default=None, description="the judge model; required with judgements")
+    other_judges: list[Tool] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=8,
+        description="further judge models, whose judgements do not enter the score; no two judges of one name",
+    )
     baseline: Literal["random", "constant", "stereotyped", "balanced", "refusing"] | None = Field(
         default=None, description="set by `fairspace baseline` alone: a trivial model, marked so on the board"
     )
@@ -95,9 +104,11 @@ JUDGEMENTS = pa.schema(
         pa.field("id", pa.string(), nullable=False),
         pa.field("sample", pa.int32(), nullable=False),
         pa.field("judgement", pa.string()),
+        pa.field("judge", pa.string()),
     ]
 )
-"""`judgement`: the judge's raw answer (the JSON text that the prompt asks for); null where it gave none."""
+"""`judgement`: the judge's raw answer (the JSON text that the prompt asks for); null where it gave none. `judge`: null
+for the judge whose answers are scored, else the name of one of `other_judges`."""
 
 IMAGES = pa.schema(
     [
@@ -113,7 +124,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {"responses": RESPONSES, "annotations": ANNOT
 KEYS: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample"),
     "annotations": ("task", "id", "sample", "face"),
-    "judgements": ("task", "id", "sample"),
+    "judgements": ("task", "id", "sample", "judge"),
 }
 """The columns that identify a row: a repeat is the fault DUPLICATE_ID."""
 REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -149,12 +160,14 @@ class Submission:
         digest: sha256 of the canonical content, the same for every order, sharding and container.
         images: with the schema `IMAGES`, in the order of the files, where images were handed in instead of annotations;
             they must be labelled before the submission can be scored.
+        manifest: `manifest.json`, which does not enter the digest; None if none was handed in.
     """
 
     meta: SubmissionMeta
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     digest: str = ""
     images: pa.Table | None = None
+    manifest: Manifest | None = None
 
     def rows(self, table: str, task: str) -> pa.Table:
         """The rows of one task; empty if none were handed in."""
@@ -163,14 +176,23 @@ class Submission:
         whole = self.tables[table]
         return whole.filter(pc.equal(whole["task"], task))
 
+    def judgements(self, task: str, judge: str | None = None) -> pa.Table:
+        """The judgements of one task by one judge: the one that is scored, or another one by its name."""
+        rows = self.rows("judgements", task)
+        return rows.filter(pc.is_null(rows["judge"]) if judge is None else pc.equal(rows["judge"], judge))
+
     def dump_meta(self) -> dict[str, Any]:
         """`submission.json` as JSON data."""
         return self.meta.model_dump(exclude_none=True)
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema of `submission.json`; `$defs` also holds one schema per table, for a row of its JSONL file."""
+    """The JSON schema of `submission.json`; `$defs` also holds those of `manifest.json` and of a row of each table."""
+    from submissions.manifest import Manifest
+
     schema = SubmissionMeta.model_json_schema()
+    manifest = Manifest.model_json_schema(ref_template="#/$defs/{model}")
+    schema["$defs"] |= {**manifest.pop("$defs"), "manifest": manifest}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     for table in SCHEMAS:
         schema["$defs"][f"{table}_row"] = _row_schema(table)

@@ -424,6 +424,85 @@ meta("meta_model_long", {"model": "a" * 201}, "BAD_TEXT")
 meta("meta_model_empty", {"model": ""}, "BAD_TEXT")
 meta("meta_wrong_baseline", {"baseline": "constnat"}, "UNKNOWN_VALUE", says="constant")
 
+# --- manifest.json ---
+STAGE: dict[str, Any] = {
+    "what": "responses",
+    "model": "openai/gpt",
+    "revision": "1",
+    "engine": "inspect_ai",
+    "engine_version": "0.3",
+    "settings": {"temperature": 0.5, "seed": None, "note": ""},
+    "started": "2026-01-01T00:00:00Z",
+    "ended": "2026-01-01T00:00:01Z",
+}
+
+
+def manifest(name: str, changes: dict[str, Any], *codes: str, says: str = "") -> None:
+    """Register a submission whose manifest has one stage with these changes."""
+    raw_manifest(name, json.dumps({"stages": [STAGE | changes]}).encode(), *codes, says=says)
+
+
+def raw_manifest(name: str, data: bytes, *codes: str, says: str = "") -> None:
+    """Register a submission with these bytes as its manifest, in a folder and in a zip."""
+    folder(f"manifest_{name}", {"manifest.json": data}, *codes, says=says)
+    members(f"manifest_{name}_in_zip", [("manifest.json", data)], *codes, says=says)
+
+
+manifest("good", {})
+raw_manifest("without_stages", b'{"format": 1, "stages": []}')
+raw_manifest("empty", b"", "JSON_SYNTAX")
+raw_manifest("is_a_list", b"[]", "NOT_AN_OBJECT", says="manifest.json")
+raw_manifest("huge", b" " * (1 << 20) + b"{}", "TOO_LARGE")
+raw_manifest("deep", b'{"stages":' + b"[" * 100_000, "JSON_DEPTH")
+raw_manifest("deep_in_objects", b'{"stages":[{"settings":' + b'{"a":' * 9_000, "JSON_DEPTH")
+raw_manifest("latin_1", b'{"stages": ["\xe9"]}', "BROKEN_UTF8")
+raw_manifest("with_mark", b'\xef\xbb\xbf{"stages": []}', "BYTE_ORDER_MARK")
+raw_manifest("duplicate_key", b'{"stages": [], "stages": []}', "DUPLICATE_FIELD", says="stages")
+raw_manifest("nan", b'{"stages": [NaN]}', "NOT_FINITE")
+raw_manifest("huge_integer", b'{"stages": [%s]}' % (b"9" * 5_000), "HUGE_NUMBER")
+raw_manifest("other_format", b'{"format": 2, "stages": []}', "MANIFEST_INVALID", says="format")
+raw_manifest("format_true", b'{"format": true, "stages": []}', "MANIFEST_INVALID", says="the integer 1")
+raw_manifest("of_ten_thousand_stages", b'{"stages": [%s{}]}' % (b"{}," * 9_999), "MANIFEST_INVALID", says="at most 100")
+raw_manifest("of_many_wrong_stages", b'{"stages": [%s0]}' % (b"0," * 99), "MANIFEST_INVALID", says="stages.99")
+raw_manifest("nothing", b"{}", "MANIFEST_INVALID", says="no 'stages'")
+manifest("unknown_field", {"modle": "x"}, "MANIFEST_INVALID", says="modle")
+manifest("model_two_lines", {"model": "a\nb"}, "MANIFEST_INVALID")
+manifest("model_right_to_left", {"model": "a\u202eb"}, "MANIFEST_INVALID", says="u202e")
+manifest("model_long", {"model": "a" * 201}, "MANIFEST_INVALID")
+manifest("model_is_a_number", {"model": 3}, "MANIFEST_INVALID")
+manifest("model_is_html", {"model": "<img src=x onerror=alert(1)>"})
+manifest("nul", {"model": "a\0"}, "NUL_IN_TEXT")
+manifest("half_surrogate", {"settings": {"a": "\ud800"}}, "LONE_SURROGATE")
+manifest("setting_nested", {"settings": {"a": {"b": 1}}}, "MANIFEST_INVALID", says="text, a number")
+manifest("setting_escape", {"settings": {"a": "\x1b[2J"}}, "MANIFEST_INVALID", says="x1b")
+manifest("setting_long", {"settings": {"a": "a" * 1_001}}, "MANIFEST_INVALID")
+manifest("setting_name_two_lines", {"settings": {"a\nb": 1}}, "MANIFEST_INVALID")
+manifest("many_settings", {"settings": {str(i): i for i in range(101)}}, "MANIFEST_INVALID", says="100 entries")
+manifest("many_datasets", {"datasets": {str(i): "v1" for i in range(101)}}, "MANIFEST_INVALID", says="100 entries")
+manifest("many_tasks", {"tasks": ["a"] * 101}, "MANIFEST_INVALID", says="100 entries")
+manifest("limit_zero", {"limit": 0}, "MANIFEST_INVALID", says="limit")
+manifest("limit_true", {"limit": True}, "MANIFEST_INVALID", says="limit")
+manifest("requests_negative", {"requests": -1}, "MANIFEST_INVALID", says="requests")
+manifest("hash_short", {"prompts": "abc"}, "MANIFEST_INVALID", says="prompts")
+manifest("time_odd", {"started": "yesterday"}, "MANIFEST_INVALID", says="started")
+manifest("git_odd", {"git": {"commit": "abc", "changed": 1}}, "MANIFEST_INVALID", says="git.changed")
+manifest("what_odd", {"what": "magic"}, "MANIFEST_INVALID", says="judgements")
+members("manifest_twice", [("manifest.json", b'{"stages": []}')] * 2, "DUPLICATE_FILE")
+members("manifest_in_capitals", [("Manifest.json", b'{"stages": []}')], "UNKNOWN_FILE", says="did you mean 'manifest")
+
+
+@case("COMPRESSION_RATIO")
+def manifest_bomb(path: Path) -> Path:
+    return write_zip(path / "s.zip", [*GOOD.items(), ("manifest.json", bytes(100 << 20))])
+
+
+@case("LINK_REFUSED")
+def manifest_is_a_link(path: Path) -> Path:
+    made = write_folder(path / "s", GOOD)
+    (made / "manifest.json").symlink_to("/etc/passwd")
+    return made
+
+
 # --- JSONL ---
 folder("no_rows", {"responses.jsonl": b""}, "EMPTY_SUBMISSION")
 folder("no_tables", {"responses.jsonl": b"REMOVE"}, "EMPTY_SUBMISSION")
@@ -544,6 +623,35 @@ folder(
     {"submission.json": meta_bytes(judge=None), "judgements.jsonl": jsonl(sample.judgement_rows())},
     "MISSING_JUDGE",
 )
+SECOND = {"name": "second", "version": "1"}
+
+
+def judged(name: str, others: object, judges: list[object], *codes: str, says: str = "") -> None:
+    """Register a submission with these other judges, and one judgement by each of these."""
+    row = sample.judgement_rows()[0]
+    changed = {"submission.json": meta_bytes(other_judges=others)}
+    folder(name, changed | {"judgements.jsonl": jsonl(row | {"judge": j} for j in judges)}, *codes, says=says)
+
+
+judged("judges_two", [SECOND], [None, "second"])
+judged("judges_other_alone", [SECOND], ["second"])
+judged("judge_unknown", [SECOND], [None, "secund"], "UNKNOWN_JUDGE", says="did you mean 'second'")
+judged("judge_unknown_as_none_is_named", None, ["second"], "UNKNOWN_JUDGE", says="no other_judges")
+judged("judge_named_as_the_scored_one", [SECOND], ["judge"], "UNKNOWN_JUDGE")
+judged("judge_named_by_nothing", [SECOND], [""], "UNKNOWN_JUDGE")
+judged("judge_with_marks", [SECOND], ["sec\u202eond\x1b[2J"], "UNKNOWN_JUDGE")
+judged("judge_twice", [SECOND], [None, "second", "second"], "DUPLICATE_ID")
+judged("judge_scored_twice", [SECOND], [None, None], "DUPLICATE_ID")
+judged("judge_number", [SECOND], [3], "WRONG_TYPE")
+judged("judges_of_one_name", [SECOND, SECOND], [None, "second"], "DUPLICATE_JUDGE")
+judged("judges_named_as_the_scored_one", [SECOND | {"name": "judge"}], [None], "DUPLICATE_JUDGE")
+judged("judges_empty", [], [None], "WRONG_TYPE", says="at least one")
+judged("judges_nine", [SECOND | {"name": f"j{i}"} for i in range(9)], [None, "j8"], "WRONG_TYPE", says="at most 8")
+judged("judges_no_list", "second", [None], "WRONG_TYPE", says="a list")
+judged("judges_no_objects", ["second"], [None], "WRONG_TYPE")
+judged("judges_without_version", [{"name": "second"}], [None, "second"], "MISSING_FIELD")
+judged("judges_with_odd_setting", [SECOND | {"settings": {"t": [1]}}], [None, "second"], "WRONG_TYPE")
+judged("judges_with_marks", [SECOND | {"name": "a\u200bb"}], [None], "BAD_TEXT")
 
 for number in ("1e999", "NaN", "Infinity"):
     text = '{"task": "image", "id": "image/001", "sample": 0, "face": 0, "status": "ok", "gender": "male", '

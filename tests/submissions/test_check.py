@@ -1,6 +1,7 @@
 """Checking gives the submission, sorted and with a digest, or all faults at once."""
 
 import json
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from submissions.benchmark import Benchmark
+from submissions.canonical import digest
 from submissions.check import check_submission, read_submission
 from submissions.codes import CODES
 from submissions.faults import Fault, SubmissionError, UsageError
@@ -20,7 +22,16 @@ from submissions.parquet_pages import PAGES
 from submissions.registry import NAMES, benchmark
 from submissions.writing import TableFormat, write_submission
 from tests.submissions import sample
-from tests.submissions.sample import jsonl, meta, meta_bytes, response_rows, tables, write_folder, write_zip
+from tests.submissions.sample import (
+    jsonl,
+    judgement_rows,
+    meta,
+    meta_bytes,
+    response_rows,
+    tables,
+    write_folder,
+    write_zip,
+)
 
 SOURCE = Path(__file__).parents[2] / "submissions"
 pytestmark = pytest.mark.usefixtures("bench")
@@ -74,6 +85,24 @@ def test_any_other_content_has_another_digest(tmp_path: Path, change: dict[str, 
         files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl([content])}
         digests.add(read_submission(write_folder(tmp_path / str(number), files)).digest)
     assert len(digests) == 2
+
+
+def test_the_digest_of_a_submission_with_one_judge_is_what_it_was_before_there_could_be_several() -> None:
+    before = "09f25dfab51778c597fd3bc9acb4a7c4ba959bce64c995ae96d3e4777b8caa47"
+    assert digest(meta(), tables()) == before
+
+
+def test_judgements_of_several_judges_are_sorted_the_scored_one_first_whatever_their_order(tmp_path: Path) -> None:
+    rows = [row | {"judge": judge} for row in judgement_rows() for judge in ("b", None, "a")]
+    others = [{"name": name, "version": "1"} for name in ("b", "a")]
+    digests = set()
+    for number, turned in enumerate((rows, rows[::-1], random.Random(1).sample(rows, len(rows)))):
+        files = {"submission.json": meta_bytes(other_judges=others), "judgements.jsonl": jsonl(turned)}
+        read = read_submission(write_folder(tmp_path / str(number), files))
+        assert read.tables["judgements"]["judge"].to_pylist() == [None, "a", "b"] * 10
+        assert read.judgements("profile").num_rows == read.judgements("profile", "a").num_rows == 10
+        digests.add(read.digest)
+    assert len(digests) == 1
 
 
 def test_texts_that_join_to_the_same_bytes_have_different_digests(tmp_path: Path) -> None:
