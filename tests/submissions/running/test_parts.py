@@ -208,7 +208,7 @@ def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Pat
     lacking = {f"vision_gender/{number:04d}" for number in range(stereotypical_bias.PAIRS["gender"])}
     write(tmp_path, "stereotypical_bias", without=lacking)
     data = open_data(str(tmp_path))
-    with pytest.raises(RunError, match="python join_images.py --dataset .* --config vision --split gender") as error:
+    with pytest.raises(RunError, match=r"python join_images.py --dataset .* --config vision --split gender") as error:
         parts("stereotypical_bias", data)
     assert error.value.code == "DATA_MISSING"
     others = [task for task in stereotypical_bias.TASKS if task != "vision_gender"]
@@ -217,7 +217,7 @@ def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Pat
 
 def test_a_build_without_images_says_how_to_build_them(tmp_path: Path) -> None:
     write(tmp_path, "genres", without=set(next(splits("genres"))[3]["id"]))
-    with pytest.raises(RunError, match="fairspace build genres --out built/genres.* --generator") as error:
+    with pytest.raises(RunError, match=r"fairspace build genres --out built/genres.* --generator") as error:
         parts("genres", open_data(str(tmp_path)))
     assert error.value.code == "DATA_MISSING"
     assert "1440 rows without images" in error.value.what
