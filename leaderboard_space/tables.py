@@ -138,16 +138,19 @@ def _worst(row: Row, total: Column) -> str:
 
 
 def remarks(row: Row) -> str:
-    """Why a row has no rank, in short (the model's page says all), or that some samples are missing."""
+    """That a run is a part of the benchmark; why a row has no rank, in short (the model's page says all), or that some
+    samples are missing.
+    """
+    said = "".join(f"{remark}; " for remark in row.remarks)
     if len(row.unranked) > 1:
-        return f"{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"
+        return f"{said}{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"
     parts = [shortened(plain(reason), LONGEST_REASON) for reason in row.unranked]
     if row.provenance == "baseline" and not parts:
         parts.append("a line to compare with, not ranked")
     partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
     if partial and not parts:
         parts.append("some samples missing: ranked by the worst case")
-    return "; ".join(parts) or "–"
+    return "; ".join((*row.remarks, *parts)) or "–"
 
 
 def values_table(values: Mapping[str, Value], digits: int = 4) -> Table:

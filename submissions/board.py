@@ -14,7 +14,7 @@ from typing import Literal
 from submissions.benchmark import Benchmark
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
-from submissions.result import Result, find_standard, rescore
+from submissions.result import Result, find_standard, limits_of, rescore
 from submissions.values import Value
 
 Provenance = Literal["published", "scored here", "baseline"]
@@ -36,6 +36,7 @@ class Row:
         ranked: the number that ranks go by, None if unranked.
         rank: 1 is best; equal numbers share a rank; None if unranked or a baseline.
         unranked: every reason why there is no rank.
+        remarks: what marks a run of a part of the benchmark.
         footnotes: remarks on contradicting printed numbers.
         values: raw or further printed values by name.
         result: the result behind the row, None for published rows.
@@ -52,6 +53,7 @@ class Row:
     ranked: float | None = None
     rank: int | None = None
     unranked: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     footnotes: tuple[Footnote, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
     result: Result | None = None
@@ -122,6 +124,7 @@ def _scored_row(name: str, result: Result) -> Row:
         cohort=_cohort(result),
         ranked=result.scored.ranked,
         unranked=result.scored.unranked,
+        remarks=limits_of(result),
         values=result.values,
         result=result,
     )

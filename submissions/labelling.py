@@ -109,7 +109,7 @@ def label_images(
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), "labels": labels})
     annotations = _sorted(pa.concat_tables(tables), meta, limits)
     whole = {**submission.tables, "annotations": annotations}
-    return Submission(meta, whole, digest(meta, whole))
+    return Submission(meta, whole, digest(meta, whole), manifest=submission.manifest)
 
 
 def _contents(stream: Iterator[Any], entries: list[Any]) -> Iterator[dict[str, Any] | None]:

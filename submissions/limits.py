@@ -14,7 +14,7 @@ class Limits:
         name_length: characters of a file's name.
         total_bytes: all files together, after decompression.
         member_bytes: one file, after decompression.
-        meta_bytes: `submission.json`.
+        meta_bytes: `submission.json`; `manifest.json` alike.
         ratio: decompressed size over compressed size of a zip member, if that is larger than `ratio_from` bytes.
         ratio_from: see `ratio`.
         row_bytes: one line of JSONL, or one text of a Parquet file.

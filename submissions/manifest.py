@@ -2,6 +2,8 @@
 
 `manifest.json` lies beside `submission.json`. It is not part of the content that is scored (a run that was interrupted
 gives the same submission at other times), so it does not enter the digest; it is checked like all else that is read.
+What decides the answers is in the result (`Manifest.run`); machine, times and tokens are not, so that a run which was
+broken and went on gives the same result as the unbroken one.
 """
 
 from __future__ import annotations
@@ -13,14 +15,23 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from submissions.format import Line
+from submissions.format import MARKS, Line
 
 FILE = "manifest.json"
-Scalar = str | int | float | bool | None
+STAGES = 100
+"""Most stages of a manifest."""
+ENTRIES = 100
+"""Most entries of a list or an object in a stage."""
+Text = Annotated[str, StringConstraints(max_length=1000, pattern=rf"^[^{MARKS}]*$")]
+"""One line of at most 1,000 characters, none of which steers what shows it; it may be empty."""
+Time = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
+"""Time in UTC to the second, as ISO 8601."""
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Scalar = Text | int | float | bool | None
 
 
 class _Model(BaseModel):
@@ -42,28 +53,58 @@ class Stage(_Model):
     revision: Line = Field(description="commit, version or date; 'not stated' if nobody said")
     engine: Line = Field(description="for example inspect_ai, diffusers, callable, ares")
     engine_version: Line
-    settings: dict[str, Scalar] = Field(default_factory=dict, description="of generation, as they were asked for")
-    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 over all prompts with their ids")
-    datasets: dict[str, str] = Field(default_factory=dict, description="dataset -> revision, or hash of its manifest")
-    tasks: list[Line] = Field(default_factory=list)
-    requests: int = Field(default=0, ge=0)
-    fates: dict[str, int] = Field(default_factory=dict, description="fate -> requests")
-    input_tokens: int = Field(default=0, ge=0)
-    output_tokens: int = Field(default=0, ge=0)
-    limit: int | None = Field(default=None, description="stimuli of a task at most; null for the whole benchmark")
+    settings: dict[Line, Scalar] = Field(
+        default_factory=dict, max_length=ENTRIES, description="of generation, as they were asked for"
+    )
+    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="sum of the sha256 of all prompts")
+    datasets: dict[Line, Text] = Field(
+        default_factory=dict, max_length=ENTRIES, description="dataset -> revision, or hash of its manifest"
+    )
+    tasks: list[Line] = Field(default_factory=list, max_length=ENTRIES)
+    requests: Count = 0
+    fates: dict[Line, Count] = Field(default_factory=dict, max_length=ENTRIES, description="fate -> requests")
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    limit: int | None = Field(
+        default=None, ge=1, lt=2**63, description="stimuli of a task at most; null for the whole benchmark"
+    )
     stratified: bool = False
-    hardware: dict[str, Scalar] = Field(default_factory=dict)
-    software: dict[str, str] = Field(default_factory=dict, description="package -> version")
+    hardware: dict[Line, Scalar] = Field(default_factory=dict, max_length=ENTRIES)
+    software: dict[Line, Text] = Field(default_factory=dict, max_length=ENTRIES, description="package -> version")
     git: Git | None = None
-    started: str
-    ended: str
+    started: Time
+    ended: Time
+
+    def run(self) -> dict[str, Any]:
+        """What a result keeps of it: what decides the answers, and nothing of when and where."""
+        return self.model_dump(include=set(RUN))
+
+
+RUN = (
+    "what",
+    "model",
+    "revision",
+    "engine",
+    "engine_version",
+    "settings",
+    "prompts",
+    "datasets",
+    "tasks",
+    "limit",
+    "stratified",
+)
+"""Fields of a stage that a result keeps."""
 
 
 class Manifest(_Model):
     """`manifest.json`."""
 
     format: Literal[1] = 1
-    stages: list[Stage]
+    stages: list[Stage] = Field(max_length=STAGES)
+
+    def run(self) -> tuple[dict[str, Any], ...]:
+        """What a result keeps of it."""
+        return tuple(stage.run() for stage in self.stages)
 
 
 def now() -> str:

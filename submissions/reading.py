@@ -21,6 +21,7 @@ from submissions.read_parquet import read_parquet
 from submissions.strict_json import check_values, decode, parse
 
 META = "submission.json"
+MANIFEST = "manifest.json"
 _TABLE_FILE = re.compile(r"(responses|annotations|judgements|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)")
 FILE_BITS = 40
 Progress = Callable[[str, int, int], None]
@@ -31,6 +32,7 @@ class Files:
     """The files of a submission, by what they are."""
 
     meta: Member | None = None
+    manifest: Member | None = None
     tables: dict[str, list[Member]] = field(default_factory=dict)
 
 
@@ -62,11 +64,13 @@ class Rows:
 def sort_files(members: list[Member], faults: Collector) -> Files:
     """Which member is what; notes unknown, missing and contradicting files."""
     files = Files()
-    known = (META, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
+    known = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
         match = _TABLE_FILE.fullmatch(member.name)
         if member.name == META:
             files.meta = member
+        elif member.name == MANIFEST:
+            files.manifest = member
         elif match and (match[1] != "images" or match[4] == "parquet"):
             files.tables.setdefault(match[1], []).append(member)
         elif member.name.lower().endswith(ARCHIVES):
@@ -98,20 +102,28 @@ def _shards_fit(table: str, names: list[str], faults: Collector) -> bool:
     return True
 
 
-def read_meta(member: Member, limits: Limits) -> dict[str, Any]:
-    """The object in `submission.json`. RefusedError says what is wrong with the file or its JSON."""
-    if member.size > limits.meta_bytes:
-        raise RefusedError("TOO_LARGE", f"{member.size:,} bytes", f"at most {limits.meta_bytes:,} bytes")
+def read_object(member: Member, most: int, depth: int) -> dict[str, Any]:
+    """The one object in `submission.json` or `manifest.json`.
+
+    Args:
+        member: the file.
+        most: bytes that are read.
+        depth: nesting that is read.
+
+    RefusedError says what is wrong with the file or its JSON.
+    """
+    if member.size > most:
+        raise RefusedError("TOO_LARGE", f"{member.size:,} bytes", f"at most {most:,} bytes")
     try:
         with member.open() as stream:
-            data = stream.read(limits.meta_bytes + 1)
+            data = stream.read(most + 1)
     except READ_ERRORS as error:
         raise unreadable(error) from error
-    if len(data) > limits.meta_bytes:
-        raise RefusedError("TOO_LARGE", "it grew while it was read", f"at most {limits.meta_bytes:,} bytes")
-    found = parse(decode(data), limits.depth)
+    if len(data) > most:
+        raise RefusedError("TOO_LARGE", "it grew while it was read", f"at most {most:,} bytes")
+    found = parse(decode(data), depth)
     if not isinstance(found, dict):
-        raise RefusedError("NOT_AN_OBJECT", f"found {show(found)}", "an object with the fields of submission.json")
+        raise RefusedError("NOT_AN_OBJECT", f"found {show(found)}", f"an object with the fields of {member.name}")
     check_values(found)
     return found
 

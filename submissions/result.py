@@ -48,6 +48,7 @@ class Result:
         values: raw values by name, independent of the standard.
         scored: what the standard makes of them.
         signature: standard, dataset revision, submission digest, software version, label source, parser, judge.
+        run: how the submission was made, one entry per stage of its manifest; empty if it has none.
     """
 
     benchmark: str
@@ -56,6 +57,7 @@ class Result:
     values: Mapping[str, Value]
     scored: Scored
     signature: Mapping[str, str] = field(default_factory=dict)
+    run: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON data, with the same bytes for the same submission and standard."""
@@ -65,6 +67,7 @@ class Result:
             "standard": self.standard,
             "meta": dict(self.meta),
             "signature": dict(self.signature),
+            **({"run": [dict(stage) for stage in self.run]} if self.run else {}),
             "ranking": self.scored.ranking,
             "ranked": self.scored.ranked,
             "unranked": list(self.scored.unranked),
@@ -86,7 +89,8 @@ class Result:
         values = {v["name"]: Value.from_json(v) for v in data["values"]}
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
         scored = Scored(scores, data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
-        return cls(data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"])
+        run = tuple(data.get("run", ()))
+        return cls(data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"], run)
 
     @classmethod
     def load(cls, path: Path) -> Result:
@@ -117,6 +121,36 @@ def _check_shape(data: Mapping[str, Any]) -> None:
         raise ValueError("signature, labels, unranked and meta hold something that is no text")
     if data["benchmark"] not in NAMES:
         raise ValueError(f"there is no benchmark {data['benchmark']!r}")
+    _check_run(data.get("run", []))
+
+
+def _check_run(run: Any) -> None:
+    """Refuse what is not `Manifest.run`; results of submissions without a manifest have none. ValueError says so."""
+    from submissions.manifest import RUN, STAGES, Stage
+
+    unknown = "1970-01-01T00:00:00Z"
+    if type(run) is not list or len(run) > STAGES:
+        raise ValueError("run is not what `fairspace score` writes")
+    for stage in run:
+        if type(stage) is not dict or not set(stage) <= set(RUN):
+            raise ValueError("a stage of run is not what `fairspace score` writes")
+        Stage.model_validate({**stage, "started": unknown, "ended": unknown})
+
+
+def limits_of(result: Result) -> tuple[str, ...]:
+    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task (stratified)`; else nothing.
+
+    `submission.json` says so in `generation`, and every stage of the manifest for itself.
+    """
+    said = [result.meta.get("generation") or {}, *result.run]
+    marks = []
+    for about in said:
+        limit = about.get("limit") if isinstance(about, Mapping) else None
+        if type(limit) is int and limit > 0:
+            stratified = " (stratified)" if about.get("stratified") is True else ""
+            stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
+            marks.append(f"limited to {stimuli} a task{stratified}")
+    return tuple(dict.fromkeys(marks))
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:
@@ -150,7 +184,8 @@ def score_submission(submission: Submission, standard: str = "inaugural") -> Res
             if "measurement" in tool.settings:
                 signature[f"{role}_measurement"] = str(tool.settings["measurement"])
     signature |= bench.signature(submission)
-    return Result(bench.name, standard, meta, values, bench.score(values, chosen), signature)
+    run = submission.manifest.run() if submission.manifest is not None else ()
+    return Result(bench.name, standard, meta, values, bench.score(values, chosen), signature, run)
 
 
 def rescore(result: Result, standard: str) -> Result:

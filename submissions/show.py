@@ -16,7 +16,7 @@ from submissions.faults import Fault, plain
 from submissions.format import Submission
 from submissions.manifest import Stage
 from submissions.registry import benchmark
-from submissions.result import Result
+from submissions.result import Result, limits_of
 from submissions.values import Value
 
 _OUT = Console(highlight=False)
@@ -63,6 +63,8 @@ def result(found: Result) -> None:
     _OUT.print(_cell(f"{found.meta.get('model')} on {bench.title}, standard {found.standard}"), style="bold")
     if draft:
         _OUT.print(_cell(f"This standard is a draft: {draft}."))
+    for mark in limits_of(found):
+        _OUT.print(_cell(f"A part of the benchmark: {mark}."))
     values("Raw values", found.values.values())
     values("Scores", found.scored.scores.values())
     for name, label in found.scored.labels.items():
@@ -81,6 +83,8 @@ def checked(path: Path, submission: Submission) -> None:
     """What a faultless submission holds."""
     rows = ", ".join(f"{table.num_rows} {name}" for name, table in submission.tables.items())
     _OUT.print(_cell(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {rows}."))
+    for done in submission.manifest.stages if submission.manifest is not None else ():
+        _OUT.print(_cell(f"- {stage(done)}"))
 
 
 def faults(found: Sequence[Fault]) -> None:
@@ -123,7 +127,8 @@ def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
     if profiles:
         table.add_column("profile", no_wrap=True)
     for row in rows:
-        cells = [str(row.rank or "–"), row.model, row.provenance.removesuffix(" here")]
+        name = "; ".join((row.model, *row.remarks))
+        cells = [str(row.rank or "–"), name, row.provenance.removesuffix(" here")]
         cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
         if profiles:
             cells.append(" / ".join(text for key, text in row.labels.items() if key.startswith("profile")) or "–")
@@ -142,6 +147,7 @@ def row_json(row: Row) -> Mapping[str, Any]:
         "cohort": row.cohort,
         "ranked": row.ranked,
         "unranked": list(row.unranked),
+        "remarks": list(row.remarks),
         "labels": dict(row.labels),
         "scores": {name: value.to_json() for name, value in row.scores.items()},
         "footnotes": [vars(footnote) for footnote in row.footnotes],
