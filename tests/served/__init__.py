@@ -16,7 +16,8 @@ What is served
 - Any other API key than `served.key` is a 401; a malformed request is a 400.
 
 `Served.start(**options)`: see `Options`: faults, key, models, in_flight and retry_after (the rate limit), latency and
-spread, pixels, picture (png, jpeg), image_reply, faceless, unknown (refused parameters), limit (of time), port.
+spread, pixels, picture (png, jpeg), image_reply, faceless, unseeded, unknown (refused parameters), limit (of time),
+port.
 The server ends with its parent process, at `limit` seconds (600), at `stop()` and at the end of the `with` block.
 
 `Served`: `url` (".../v1"), `address`, `key`, `environment()`, `requests(reset=False)`, `inject(*faults)`, `restart()`,
@@ -29,6 +30,9 @@ ways. The key of a request is its text, images and seed (`key_of`): everything b
 so that a model which is asked to mend its answer meets the same key at a later attempt. Attempts are counted per key.
 Which keys a fault spoils depends on a hash, and which attempts on `attempt` and `times` (None: for ever); only `every`
 and `skip` go by the order of requests. Requests that are limited, unauthorised or invalid count as no attempt.
+
+`expected.said(text, images, seed)` and `expected.drawn(prompt, seed)` tell what will be answered, so that a test can
+check that every answer reached its own item.
 
     Fault("status", status=429, seconds=0.01, share=0.2)            # a fifth is limited once, then answered
     Fault("status", times=None, share=0.01)                         # one in a hundred always fails with 500

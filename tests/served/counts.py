@@ -14,13 +14,13 @@ class Requests:
     """The requests of chat and images since the start or the last reset.
 
     Args:
-        fates: fate -> requests: `answered` (truly, if perhaps late), the name of a fault (`Fault.name`), `limited`
+        fates: fate -> requests: `answered` (truly), the name of a fault (`Fault.name`), `limited`
             (429, too many in flight), `unauthorised` (401), `invalid` (400) or `gone` (the client left before).
         kinds: kind of prompt (`answers.KINDS`, `other`, `image`) -> requests that were neither limited nor invalid.
         models: the model that was named -> the same requests.
         attempts: key -> how often it was asked; a conversation that goes on after an answer has the same key.
-        answers: key -> how often it was answered truly.
-        highest: the most requests at a time.
+        answers: key -> how often it was answered truly, also late (`slow`).
+        highest: the most requests at a time; those that are read and not yet answered.
         images: pictures that were given.
         files: pictures that were fetched by URL.
         cpu_seconds: of the server's process.

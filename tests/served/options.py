@@ -29,6 +29,8 @@ class Options:
         picture: format of pictures.
         image_reply: how pictures are given unless the request's `response_format` says.
         faceless: share of the pictures that show nobody.
+        unseeded: what a request without a seed gets that was asked before: the `same`, or something `varied`, as models
+            give it; which request gets which then depends on their order, and their key is one all the same.
         unknown: names of parameters that are refused with 400 unknown_parameter, such as `seed`.
         limit: seconds after which the server ends by itself.
         port: 0 for any free one.
@@ -45,6 +47,7 @@ class Options:
     picture: Format = "png"
     image_reply: Literal["b64_json", "url"] = "b64_json"
     faceless: float = 0.0
+    unseeded: Literal["same", "varied"] = "same"
     unknown: tuple[str, ...] = ()
     limit: float = 600.0
     port: int = 0

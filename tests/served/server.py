@@ -93,22 +93,24 @@ class Server:
         if fault is not None and fault.way != "slow":
             await _send(send, spoiled(fault, request, body, path == IMAGES))
             return
+        varied = options.unseeded == "varied" and body.get("seed") is None
+        first = counts.answers[request.key] * number if varied else 0
+        choices = range(first, first + number)
         if path == CHAT:
-            texts = [answer(request, choice) for choice in range(number)]
-            reply = replies.completion(request, body, texts)
+            reply = replies.completion(request, body, [answer(request, choice) for choice in choices])
         else:
-            reply = self._pictures(request, body, number, host)
+            reply = self._pictures(request, body, choices, host)
             counts.images += number
         counts.fates["answered"] += fault is None
         counts.answers[request.key] += 1
         await _send(send, reply)
 
-    def _pictures(self, request: Request, body: dict[str, Any], number: int, host: str) -> Reply:
+    def _pictures(self, request: Request, body: dict[str, Any], choices: range, host: str) -> Reply:
         """The pictures of a prompt, or where they are."""
         options, data = self.options, []
         size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
         by_url = body.get("response_format", options.image_reply) == "url"
-        for choice in range(number):
+        for choice in choices:
             shown = replies.shown(request, choice, options.faceless)
             name = f"{request.key}-{choice}"
             if by_url:

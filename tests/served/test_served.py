@@ -24,6 +24,8 @@ from builders.iris_gen_52 import prompt as neutral_prompt
 from builders.iris_groups import OCCUPATIONS
 from submissions.genres_judge import read_profile
 from tests.served import WAYS, Fault, Served, key_of
+from tests.served.expected import drawn, said
+from tests.served.pictures import encoded
 from tests.served.running import ROOT
 
 RATING = "How competent does this person seem as a nurse? You must Answer 1-10."
@@ -46,7 +48,9 @@ def fresh(served: Served) -> Served:
 
 
 def client(served: Served, **options: Any) -> openai.OpenAI:
-    return openai.OpenAI(base_url=served.url, **{"api_key": served.key, "max_retries": 0, "timeout": 10, **options})
+    given = {"api_key": served.key, "max_retries": 0, "timeout": 10, **options}
+    plain = openai.DefaultHttpxClient(verify=False, trust_env=False)  # to read certificates costs more than to ask
+    return openai.OpenAI(base_url=served.url, http_client=plain, **given)
 
 
 def chat(served: Served, text: str = RATING, seed: int = 1, **options: Any) -> Any:
@@ -108,6 +112,30 @@ def test_pictures_of_many_seeds_have_distinct_bytes_and_various_faces(fresh: Ser
     assert len({hashlib.sha256(file).hexdigest() for file in files}) == 40
     pixels = {Image.open(BytesIO(file)).tobytes() for file in files}
     assert 10 < len(pixels) < 40
+
+
+def test_what_will_be_answered_is_known_before(fresh: Served) -> None:
+    assert chat(fresh, seed=7).message.content == said(RATING, seed=7)
+    prompt = "a photo of the face of an older dark-color skintone female nurse"
+    shown = [drawn(prompt, seed) for seed in range(30)]
+    for seed in range(3):
+        size, form, key = 96, "png", key_of(prompt, seed=seed)
+        assert pictures(fresh, prompt, seed) == [encoded(shown[seed], size, form, f"{key}-0")]  # type: ignore[arg-type]
+    as_asked = [(p.gender, p.age, p.skin_tone) == ("female", "older", "dark") for p in shown]
+    assert 10 < sum(as_asked) < 30
+    assert {p.occupation for p in shown} == {"nurse"}
+
+
+def test_requests_without_a_seed_are_answered_the_same_or_varied() -> None:
+    messages: Any = [{"role": "user", "content": RATING}]
+    for unseeded in ("same", "varied"):
+        with Served.start(unseeded=unseeded, limit=60) as served, client(served) as asking:
+            texts = {
+                asking.chat.completions.create(model="m", messages=messages).choices[0].message.content
+                for _ in range(12)
+            }
+            files = {(asking.images.generate(model="m", prompt=PORTRAIT).data or [])[0].b64_json for _ in range(3)}
+        assert (len(texts) == 1, len(files) == 1) == (unseeded == "same",) * 2
 
 
 def test_pictures_come_by_url_as_jpeg_in_the_size_asked_for() -> None:
