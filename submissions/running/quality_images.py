@@ -1,4 +1,4 @@
-"""The images that are to be measured: where each lies, and its pixels, read ahead in threads in the order of the files."""
+"""The images that are to be measured: where each lies, and its pixels, read ahead in the order of the files."""
 
 from __future__ import annotations
 
