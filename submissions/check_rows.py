@@ -115,7 +115,7 @@ class RowCheck:
         self.flag(unknown, "UNKNOWN_JUDGE", what, expected)
 
     def _judge(self) -> Any:
-        """Per row 0 for the judge that is scored, 1 and so on for the others in the order of their names, -1 for none."""
+        """Per row 0 for the judge that is scored, 1, 2, ... for the others in the order of their names, -1 for none."""
         column = self.column("judge")
         code = np.asarray(pc.fill_null(pc.index_in(column, pa.array(self._judges, pa.string())), -1), np.int64)
         return np.where(np.asarray(pc.is_null(column)), 0, np.where(code < 0, -1, code + 1))

@@ -5,6 +5,9 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 - `M1` to `M8`, each male minus female, over all passages, and `M1_cs` and so on per relational model; `M4` is the mean
   of its four relational models, as in the authors' code;
 - `M1_directed`: M1 over the words that are high in warmth or competence, where the paper's takes "cold" for warmth;
+- with other judges, `M1@2` and so on: what the second judge's answers give for the metrics that need a judge, over all
+  passages, with its name and cohort as evidence; and `agreement_status` and so on, how far the judges agree. None of
+  these enters a score;
 - `competent_narratives` and `distinct_narratives`: shares of all pairs, for the competence floors.
 
 M3, M5 and M6 need a parser, M5 the NRC lexicon, M6 a sentiment model, M1 and M2 the stereotype content dictionary, and
@@ -26,6 +29,7 @@ from metrics.total_bias_score.standards import COHORTS
 from submissions.benchmark import Benchmark, Scored, Task, Values
 from submissions.format import Submission
 from submissions.genres_features import NO_NARRATIVES, Column, Features, features
+from submissions.genres_judge_agreement import agreement
 from submissions.genres_nlp import pipeline_name
 from submissions.lexicons import NotAvailableError, versions
 from submissions.values import Value, measured, not_run, undefined
@@ -64,11 +68,13 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
     "M8": (("main",), _main),
 }
 """Metric -> the columns of `genres_features` that it reads, and its formula."""
+JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
+"""The metrics that another judge may give another number to."""
 FLOORS = ("competent_narratives", "distinct_narratives")
 
 
 def measure(submission: Submission) -> dict[str, Value]:
-    """All raw values, five per metric and the two shares."""
+    """All raw values: five per metric and the two shares, then those of the other judges and their agreement."""
     ids = plan.ids(submission.meta.dataset_revision).to_pylist()
     relation = np.array([name.split("/", 1)[0] for name in ids])
     names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
@@ -77,12 +83,21 @@ def measure(submission: Submission) -> dict[str, Value]:
     found = features(submission)
     judge = submission.meta.judge
     cohort = {"cohort": _cohort(judge.name)} if judge is not None else {}
-    values: dict[str, Value] = {}
-    for metric in METRICS:
-        parts = [_value(f"{metric}_{r}", metric, found, relation == r, {}) for r in plan.RELATIONS]
-        whole = _value(metric, metric, found, np.ones(len(ids), bool), cohort)
-        values |= {value.name: value for value in (_mean_of(whole, parts) if metric == "M4" else whole, *parts)}
-    return values | {value.name: value for value in _floors(found, len(ids))}
+    values = [value for metric in METRICS for value in _overall(metric, metric, found, relation, cohort)]
+    values += _floors(found, len(ids))
+    for number, (name, other) in enumerate(found.others.items(), 2):
+        evidence = {"judge": name, "cohort": _cohort(name)}
+        values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
+    if judge is not None and found.others:
+        values += agreement({judge.name: found, **found.others}, len(ids))
+    return {value.name: value for value in values}
+
+
+def _overall(name: str, metric: str, found: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
+    """One metric over all passages, then over those of each relational model."""
+    parts = [_value(f"{name}_{r}", metric, found, relation == r, {}) for r in plan.RELATIONS]
+    whole = _value(name, metric, found, np.ones(len(relation), bool), evidence)
+    return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
 
 
 def _value(name: str, metric: str, found: Features, where: Any, evidence: dict[str, Any]) -> Value:

@@ -348,3 +348,38 @@ def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch, tmp
     assert values["M3"].valid == 1
     assert (values["M5"].value or 0) > 0
     assert Passage(story, pair.male_name, pair.female_name).narrative == story
+
+
+def test_other_judges_have_their_own_numbers_and_change_no_score(
+    told: Rows, judged: Rows, whole: dict[str, Value]
+) -> None:
+    alone = submission(told, judged)
+    others = [Tool(name="GLM-4-9B", version="1"), Tool(name="third", version="1"), Tool(name="silent", version="1")]
+
+    def turned(row: dict[str, Any]) -> dict[str, Any]:
+        """The second judge takes the status from everyone; words are the same."""
+        if row["task"] != "narrative_analysis":
+            return row
+        return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
+
+    rows = judged + [turned(row) | {"judge": "GLM-4-9B"} for row in judged]
+    rows += [row | {"judge": "third"} for row in judged[: 3 * 144]]
+    meta = alone.meta.model_copy(update={"other_judges": others})
+    tables = {**alone.tables, "judgements": pa.Table.from_pylist(rows, JUDGEMENTS)}
+    found = measure(Submission(meta, tables))
+    assert {name: found[name] for name in whole} == whole
+    assert score(found, INAUGURAL) == score(whole, INAUGURAL)
+    assert set(found) - set(whole) == {
+        f"{m}@{j}" for m in ("M1", "M1_directed", "M2", "M4", "M7", "M8") for j in (2, 3, 4)
+    } | {f"agreement_{name}" for name in ("status", "main", "stereoscopic", "personality")}
+    assert found["M1@2"].value == whole["M1"].value
+    assert found["M1@2"].evidence["judge"] == "GLM-4-9B"
+    assert (found["M2@2"].evidence["cohort"], found["M2@3"].evidence["cohort"]) == ("glm", "")
+    assert found["M4@2"].state == "undefined"
+    assert (found["M7@3"].valid, found["M7@4"].state) == (144, "not_run")
+    assert found["agreement_main"].value == found["agreement_personality"].value == 1
+    status = found["agreement_status"]
+    assert status.value is not None
+    assert status.value < 0.5
+    assert (status.expected, status.valid) == (N, N)
+    assert [pair["units"] for pair in status.evidence["pairs"]] == [N, 144, 0, 144, 0, 0]
