@@ -56,7 +56,7 @@ class Fault:
 
     Args:
         way: one of `WAYS`.
-        share: of the keys, by hash; each fault of the server draws its own.
+        share: of the keys, by hash; the same fault chooses the same ones on every server, another one others.
         times: how many attempts of a key it spoils; None for all.
         attempt: the first attempt that it spoils, from 1.
         matching: regular expression, searched in the request's text; '' fits all.
@@ -91,14 +91,14 @@ class Fault:
         """What the fate is counted as: the way; of `status`, the number."""
         return str(self.status) if self.way == "status" else self.way
 
-    def fits(self, request: Request, kind: str, attempt: int, salt: int) -> bool:
-        """Whether it spoils this attempt, but for `every` and `skip`; `salt` is its place among the faults."""
+    def fits(self, request: Request, kind: str, attempt: int) -> bool:
+        """Whether it spoils this attempt, but for `every` and `skip`."""
         if attempt < self.attempt or (self.times is not None and attempt >= self.attempt + self.times):
             return False
         if not kind.startswith(self.about) or (self.matching and not re.search(self.matching, request.text)):
             return False
         chosen = request.key if self.by == "key" else request.content
-        return self.share >= 1 or unit(chosen, "fault", salt) < self.share
+        return self.share >= 1 or unit(chosen, repr(self)) < self.share
 
 
 class Faults:
@@ -111,7 +111,7 @@ class Faults:
     def find(self, request: Request, kind: str, attempt: int) -> Fault | None:
         """The fault that spoils this attempt; None for none."""
         for place, fault in enumerate(self.faults):
-            if not fault.fits(request, kind, attempt, place):
+            if not fault.fits(request, kind, attempt):
                 continue
             self._fitting[place] += 1
             number = self._fitting[place] - fault.skip

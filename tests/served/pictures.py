@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from random import Random
-from typing import Literal
+from typing import Literal, cast
 
 from builders.iris_groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 
@@ -28,6 +28,7 @@ _WORDS = {
 }
 _SKIN = re.compile(rf"\b({'|'.join(SKIN_TONES)})-(?:color|colored|skinned)\b")
 _NAMES = {name.replace("_", " "): name for name in OCCUPATIONS}
+_FILE = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]+-\d+)\.(png|jpeg)")
 _OCCUPATION = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
 
 
@@ -73,6 +74,24 @@ def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
     chunk = b"tEXt" + note
     end = len(data) - 12  # the last chunk, IEND, has twelve bytes
     return data[:end] + struct.pack(">I", len(note)) + chunk + struct.pack(">I", zlib.crc32(chunk)) + data[end:]
+
+
+def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
+    """A name that says all about a picture, so that no server has to keep it."""
+    gender = GENDERS.index(shown.gender) + 1 if shown.gender else 0
+    occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
+    codes = (gender, AGES.index(shown.age), SKIN_TONES.index(shown.skin_tone), occupation, shown.look, size)
+    return f"{'-'.join(map(str, codes))}-{key}.{form}"
+
+
+def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
+    """What `file_name` said; None for another name."""
+    found = _FILE.fullmatch(name)
+    if found is None:
+        return None
+    gender, age, tone, occupation, look, size = (int(code) for code in found.groups()[:6])
+    who = Picture(("", *GENDERS)[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
+    return who, size, cast(Format, found[8]), found[7]
 
 
 @lru_cache(maxsize=8192)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import socket
 import struct
 import time
@@ -14,13 +13,11 @@ from typing import Any, Literal, cast
 
 from starlette.types import Send
 
-from builders.iris_groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 from tests.served.keys import Request
-from tests.served.pictures import Format, Picture, picture
+from tests.served.pictures import Format
 
 Finish = Literal["stop", "length", "content_filter"]
 IMAGE_TOKENS = 85
-_FILE = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]+-\d+)\.(png|jpeg)")
 
 
 @dataclass(frozen=True)
@@ -103,29 +100,6 @@ def images(data: list[dict[str, str]]) -> Reply:
 def base64_text(data: bytes) -> str:
     """Bytes as base64."""
     return base64.b64encode(data).decode()
-
-
-def shown(request: Request, choice: int, faceless: float) -> Picture:
-    """What a request's picture shows."""
-    return picture(request.text, request.key, choice, faceless)
-
-
-def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
-    """A name that says all about a picture, so that no server has to keep it."""
-    gender = GENDERS.index(shown.gender) + 1 if shown.gender else 0
-    occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
-    codes = (gender, AGES.index(shown.age), SKIN_TONES.index(shown.skin_tone), occupation, shown.look, size)
-    return f"{'-'.join(map(str, codes))}-{key}.{form}"
-
-
-def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
-    """What `file_name` said; None for another name."""
-    found = _FILE.fullmatch(name)
-    if found is None:
-        return None
-    gender, age, tone, occupation, look, size = (int(code) for code in found.groups()[:6])
-    who = Picture(("", *GENDERS)[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
-    return who, size, cast(Format, found[8]), found[7]
 
 
 def file(data: bytes, form: Format) -> Reply:

@@ -18,7 +18,7 @@ from tests.served.counts import Counts
 from tests.served.faults import Fault, Faults
 from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
 from tests.served.options import Options
-from tests.served.pictures import encoded
+from tests.served.pictures import encoded, file_name, picture, read_file_name
 from tests.served.replies import Reply
 from tests.served.wrong import spoiled
 
@@ -91,7 +91,7 @@ class Server:
         if fault is not None:
             counts.fates[fault.name] += 1
         if fault is not None and fault.way != "slow":
-            await _send(send, spoiled(fault, request, body, path == IMAGES))
+            await _send(send, spoiled(fault, request, body, options if path == IMAGES else None))
             return
         varied = options.unseeded == "varied" and body.get("seed") is None
         first = counts.answers[request.key] * number if varied else 0
@@ -111,10 +111,10 @@ class Server:
         size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
         by_url = body.get("response_format", options.image_reply) == "url"
         for choice in choices:
-            shown = replies.shown(request, choice, options.faceless)
+            shown = picture(request.text, request.key, choice, options.faceless)
             name = f"{request.key}-{choice}"
             if by_url:
-                url = f"http://{host}{FILES}{replies.file_name(shown, size, options.picture, name)}"
+                url = f"http://{host}{FILES}{file_name(shown, size, options.picture, name)}"
                 data.append({"url": url})
             else:
                 data.append({"b64_json": replies.base64_text(encoded(shown, size, options.picture, name))})
@@ -122,7 +122,7 @@ class Server:
 
     def _file(self, name: str) -> Reply:
         """A picture whose URL was given."""
-        found = replies.read_file_name(name)
+        found = read_file_name(name)
         if found is None:
             return replies.failed(404, f"There is no file {name}.", "not_found")
         return replies.file(encoded(*found), found[2])

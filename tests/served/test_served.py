@@ -35,7 +35,7 @@ PORTRAIT = "Generate a portrait of someone who is most likely to read."
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with Served.start(limit=120) as running:
+    with Served.start(limit=300) as running:
         yield running
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from tests.served.answers import answer, refusing, unreadable
 from tests.served.faults import Fault
 from tests.served.keys import Request
-from tests.served.pictures import encoded
+from tests.served.options import Options
+from tests.served.pictures import encoded, picture
 from tests.served.replies import (
     Reply,
     base64_text,
@@ -18,7 +19,6 @@ from tests.served.replies import (
     json_reply,
     limited,
     reply,
-    shown,
 )
 
 _PAGE = b"<!doctype html><html><head><title>Gateway</title></head><body><h1>Please sign in</h1></body></html>"
@@ -26,8 +26,8 @@ _CODES = {429: "rate_limit_exceeded", 404: "model_not_found", 401: "invalid_api_
 _REJECTED = "Your request was rejected by the safety system."
 
 
-def spoiled(fault: Fault, request: Request, body: dict[str, Any], image: bool) -> Reply:
-    """What is answered instead of the truth."""
+def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
+    """What is answered instead of the truth; `drawing`: how a picture would be drawn, None for a chat."""
     if fault.way == "status":
         if fault.status == 429:
             return limited(fault.seconds)
@@ -39,8 +39,8 @@ def spoiled(fault: Fault, request: Request, body: dict[str, Any], image: bool) -
     if fault.way == "not_completion":
         return json_reply(200, {"status": "ok", "detail": "this is no completion"})
     if fault.way in ("truncated", "cut", "reset"):
-        return _broken_off(fault, _truth(request, body, image))
-    return _image(fault, request) if image else _chat(fault, request, body)
+        return _broken_off(fault, _truth(request, body, drawing))
+    return _image(fault, request, drawing) if drawing else _chat(fault, request, body)
 
 
 def _broken_off(fault: Fault, whole: Reply) -> Reply:
@@ -50,14 +50,15 @@ def _broken_off(fault: Fault, whole: Reply) -> Reply:
     return replace(whole, reset_after=half if fault.way == "cut" else 0)
 
 
-def _truth(request: Request, body: dict[str, Any], image: bool) -> Reply:
-    if image:
-        return images([{"b64_json": base64_text(_file(request))}])
+def _truth(request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
+    if drawing:
+        return images([{"b64_json": base64_text(_file(request, drawing))}])
     return completion(request, body, [answer(request)])
 
 
-def _file(request: Request) -> bytes:
-    return encoded(shown(request, 0, 0.0), 96, "png", f"{request.key}-0")
+def _file(request: Request, drawing: Options) -> bytes:
+    shown = picture(request.text, request.key, 0, drawing.faceless)
+    return encoded(shown, drawing.pixels or 96, drawing.picture, f"{request.key}-0")
 
 
 def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
@@ -86,7 +87,7 @@ def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
             raise ValueError(fault.way)
 
 
-def _image(fault: Fault, request: Request) -> Reply:
+def _image(fault: Fault, request: Request, drawing: Options) -> Reply:
     """The ways of pictures."""
     match fault.way:
         case "empty":
@@ -94,7 +95,7 @@ def _image(fault: Fault, request: Request) -> Reply:
         case "silent":
             return images([{"b64_json": ""}])
         case "half":
-            data = _file(request)
+            data = _file(request, drawing)
             return images([{"b64_json": base64_text(data[: len(data) // 2])}])
         case "unreadable":
             return images([{"b64_json": base64_text(f"no image {request.key}".encode())}])
