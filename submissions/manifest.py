@@ -107,6 +107,12 @@ class Manifest(_Model):
         return tuple(stage.run() for stage in self.stages)
 
 
+def limited(limit: int, stratified: bool) -> str:
+    """What marks a run of a part of the benchmark."""
+    stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
+    return f"limited to {stimuli} a task{' (stratified)' if stratified else ''}"
+
+
 def now() -> str:
     """The time in UTC to the second, as ISO 8601."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -142,14 +142,12 @@ def limits_of(result: Result) -> tuple[str, ...]:
 
     `submission.json` says so in `generation`, and every stage of the manifest for itself.
     """
-    said = [result.meta.get("generation") or {}, *result.run]
-    marks = []
-    for about in said:
-        limit = about.get("limit") if isinstance(about, Mapping) else None
-        if type(limit) is int and limit > 0:
-            stratified = " (stratified)" if about.get("stratified") is True else ""
-            stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
-            marks.append(f"limited to {stimuli} a task{stratified}")
+    from submissions.manifest import limited
+
+    generation = result.meta.get("generation")
+    said = [generation if isinstance(generation, Mapping) else {}, *result.run]
+    limits = [(about.get("limit"), about.get("stratified") is True) for about in said]
+    marks = [limited(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
     return tuple(dict.fromkeys(marks))
 
 

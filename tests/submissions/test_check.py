@@ -252,7 +252,7 @@ def test_the_page_shows_the_limits_and_good_examples(tmp_path: Path) -> None:
     assert f"{LIMITS.total_bytes >> 20:,} MiB" in page
     assert f"{LIMITS.member_bytes >> 20:,} MiB" in page
     examples = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    names = ("submission.json", "responses.jsonl", "annotations.jsonl", "judgements.jsonl")
+    names = ("submission.json", "manifest.json", "responses.jsonl", "annotations.jsonl", "judgements.jsonl")
     files = {name: text.encode() for name, text in zip(names, examples, strict=True)}
     faults = check_submission(write_folder(tmp_path / "s", files)).faults
     assert {fault.code for fault in faults} == {"UNKNOWN_TASK"}
