@@ -1,4 +1,4 @@
-"""Agreement of judges: alpha by hand, as published, and as other libraries give it; undefined is never full agreement."""
+"""Agreement of judges: alpha by hand, as published, as other libraries give it; the undefined is never agreement."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(seed: int, judges: int, units: int, missing: float = 0.0) -> Codes:
 
 
 def test_alpha_by_hand() -> None:
-    # Three passages, two judges: 0 0 | 0 1 | 1 1. Six answers, three of each category. Disagreeing pairs of answers: two
+    # Three passages, two judges: 0 0 | 0 1 | 1 1. Six answers, three of each category. Pairs that disagree: two
     # of six. By chance: 2 * 3 * 3 of 6 * 5 ordered pairs. alpha = 1 - (2/6) / (18/30) = 4/9.
     assert alpha(codes([0, 0, 1], [0, 1, 1])) == Agreement(pytest.approx(4 / 9), 3)  # type: ignore[arg-type]
 
