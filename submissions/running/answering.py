@@ -33,7 +33,7 @@ class Answered:
     """What came of a run: the rows for the submission, and the stage for its manifest.
 
     Args:
-        table: `responses`.
+        table: `responses` or `judgements`, as `Opened.table` says.
         stage: who answered, how, when, and how often with which fate.
         log: Inspect's log of the last start.
     """
@@ -53,6 +53,7 @@ def answer(
     again: bool = False,
     score: bool = True,
     tell: Tell = lambda what, done, total: None,
+    ask: Callable[..., Asking] = Asking,
 ) -> Answered:
     """Ask everything that has no fate yet, and give the answers to everything.
 
@@ -65,6 +66,7 @@ def answer(
         again: whether what failed in an earlier start is asked again.
         score: whether Inspect's log gets the scores; they take a while for a full benchmark.
         tell: called with what is being done, requests that have a fate, and of how many.
+        ask: makes what asks, from parts, journal, seed and `done`.
 
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; what was answered is kept, and the same call goes on.
     """
@@ -85,12 +87,12 @@ def answer(
             done += 1
             tell("Asking", done, total)
 
-        asking = Asking(opened.parts, journal, opened.chosen.seed, done=step)
+        asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         log = evaluate(opened, asking, model, work / LOGS, meta, score=score)
         answers = list(journal.answers())
     counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
-        what="responses",
+        what=opened.table,
         model=model.name,
         revision=revision,
         engine="inspect_ai",
@@ -98,7 +100,7 @@ def answer(
         settings={**model.generation(), **opened.chosen.generation(), "connections": model.connections},
         prompts=asking.prompts,
         datasets=dict(opened.datasets),
-        tasks=list(opened.parts),
+        tasks=about["tasks"],
         requests=len(answers),
         fates=counts,
         input_tokens=sum(one.input_tokens for one in answers),
@@ -111,7 +113,7 @@ def answer(
         started=started,
         ended=now(),
     )
-    return Answered(table_of(answers, "responses"), stage, log.location)
+    return Answered(table_of(answers, opened.table), stage, log.location)
 
 
 def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from submissions.format import SubmissionMeta
 from submissions.running.asking import STIMULUS, Asking
@@ -14,6 +14,7 @@ from submissions.running.parts import parts
 from submissions.running.scoring import benchmark_scorer
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from inspect_ai import Task
     from inspect_ai.dataset import Dataset
 
@@ -69,12 +70,18 @@ class Opened:
         parts: task -> its stimuli.
         positions: task -> the chosen ones of them.
         datasets: dataset -> revision, of what was opened.
+        table: of the submission, which the answers fill.
+        base: its other tables, where there are any (what a judge reads), for the scores in the log.
+        about: what else decides the answers; it stands in the log and must be the same for a run to go on.
     """
 
     chosen: Chosen
     parts: Mapping[str, Part]
     positions: Mapping[str, Sequence[int]]
     datasets: Mapping[str, str] = field(default_factory=dict)
+    table: Literal["responses", "judgements"] = "responses"
+    base: Mapping[str, pa.Table] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def asks(self) -> int:
@@ -86,7 +93,8 @@ class Opened:
         described = {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
         }
-        return described | {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+        described |= {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+        return described | {"table": self.table, **self.about}
 
 
 REVISION = "v1"
@@ -112,10 +120,16 @@ def build_task(opened: Opened, asking: Asking, meta: SubmissionMeta, *, score: b
 
     longest = max((part.max_tokens for part in opened.parts.values()), default=None)
     return Task(
-        name=opened.chosen.benchmark,
+        name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened),
         solver=asking.solver(),
-        scorer=benchmark_scorer(meta, journal=asking.journal, standard="inaugural" if score else None),
+        scorer=benchmark_scorer(
+            meta,
+            table=opened.table,
+            base=opened.base,
+            journal=asking.journal,
+            standard="inaugural" if score else None,
+        ),
         config=GenerateConfig(max_tokens=longest),
         metadata={RUN: opened.describe()},
         fail_on_error=True,
