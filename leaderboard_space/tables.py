@@ -138,7 +138,7 @@ def _worst(row: Row, total: Column) -> str:
 
 
 def remarks(row: Row) -> str:
-    """That a run is limited, and why a row has no rank, in short (the model's page says all), or samples are missing."""
+    """That a run is limited, why a row has no rank in short (the model's page says all) or that samples are missing."""
     said = "".join(f"{remark}; " for remark in row.remarks)
     if len(row.unranked) > 1:
         return f"{said}{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"

@@ -110,8 +110,15 @@ def test_a_result_is_loaded_with_its_run_and_older_ones_without(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "wrong",
-    [3, [3], [{}], [{"model": "a"}], [{**stage().run(), "model": "a\nb"}], [{**stage().run(), "started": now()}]]
-    + [[stage().run()] * (STAGES + 1)],
+    [
+        3,
+        [3],
+        [{}],
+        [{"model": "a"}],
+        [{**stage().run(), "model": "a\nb"}],
+        [{**stage().run(), "started": now()}],
+        [stage().run()] * (STAGES + 1),
+    ],
 )
 def test_a_result_whose_run_has_another_shape_is_refused(tmp_path: Path, wrong: Any) -> None:
     path = tmp_path / "result.json"
