@@ -1,0 +1,38 @@
+"""What a judge of GENRES reads and writes: three requests for each narrative (Figures 10 and 11).
+
+A judge reads an answer once, cut into two profiles and a passage, and the instructions of three requests; so the tokens
+of the answers are those of the model, and the rest is counted from the prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builders import genres
+from submissions.running.asks import Stimulus
+from submissions.running.plan_tokens import CHARACTERS, FRAME, Span
+
+REQUESTS = 3
+"""Two profiles and the passage."""
+OUTPUT = Span(60 + 60 + 120, 3 * 1024)
+"""Tokens of the three answers: about a dozen words for a profile, four lists of traits and two names for a passage;
+the most is the bound of an answer."""
+
+
+def judge_input(pairs: Sequence[Stimulus], answer: Span, *, characters: float = CHARACTERS) -> Span:
+    """Tokens that one judge reads.
+
+    Args:
+        pairs: the chosen ones; their ids are those of `builders.genres.pair_list`.
+        answer: tokens of a model's answer.
+        characters: of text in a token.
+    """
+    by_id = {pair.id: pair for pair in genres.pair_list()}
+    letters = 0
+    for stimulus in pairs:
+        pair = by_id[stimulus.id]
+        letters += 2 * len(genres.profile_prompt(""))
+        letters += len(genres.narrative_prompt(*pair.names, pair.element.relation, pair.element.plot, ""))
+    frames = FRAME * REQUESTS * len(pairs)
+    fixed = letters / characters + frames
+    return Span(fixed, fixed) + answer * len(pairs)

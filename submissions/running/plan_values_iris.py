@@ -1,0 +1,210 @@
+"""What a run of IRIS' understanding tasks can show: AD, SPD, SDS, JSD, AC difference and DHR inconsistency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builders.iris_groups import (
+    COMBINATIONS,
+    GROUP_NAMES,
+    GROUPS,
+    OCCUPATIONS,
+    combination_codes,
+    combination_size,
+    group_attributes,
+)
+from builders.iris_steer_60 import OBJECTIVE, SUBJECTIVE
+from builders.labour import REGIONS, shares
+from metrics.distribution_divergence.formula import divergence
+from metrics.iris_score.standards import GRANULAR
+from submissions.iris_pairs import PAIR
+from submissions.iris_understanding import MINIMUM_GROUP, OCCUPATION, TOURNAMENT
+from submissions.running.asks import Stimulus
+from submissions.running.plan_power import chance_gap, gap_error, simulated, smallest_difference
+from submissions.running.plan_values import Chosen, Detectable, counted, empty, from_errors
+
+ACCURACY, CLASS_SHARE, WRONG_PAIRS, RATING_SPREAD = 0.3, 0.1, 0.2, 1.5
+"""Of the usual case: accuracy, share of one class, pairs with one answer right, spread of |rating a - rating b|."""
+_NAMES = {(one.metric, one.attribute, one.reference): one.name for one in GRANULAR if one.sector.endswith("_Und")}
+_DRAWS = 200
+_GAP = "the gap between the two smallest groups"
+Counts = NDArray[np.int_]
+
+
+def detectable(chosen: Chosen) -> list[Detectable]:
+    """The 43 values of understanding and the 17 of generation, those whose tasks are run."""
+    from submissions.running.plan_values_iris_generation import generation
+
+    found = generation(chosen)
+    if OCCUPATION in chosen:
+        found += _gaps(chosen[OCCUPATION])
+        found += _drifts(len(chosen[OCCUPATION]))
+    if TOURNAMENT in chosen:
+        found += _tournament(sum(one.asks for one in chosen[TOURNAMENT]), len(chosen[TOURNAMENT]))
+    if PAIR in chosen:
+        found += _pairs(chosen[PAIR])
+    return found
+
+
+def _name(metric: str, attribute: str, reference: str = "") -> str:
+    """As in Table 6; there the last combination is called `joint_all` but for pairs."""
+    if (metric, attribute, reference) not in _NAMES:
+        attribute = "joint_all"
+    return _NAMES[metric, attribute, reference]
+
+
+def _gaps(stimuli: Sequence[Stimulus]) -> list[Detectable]:
+    """AD and SPD: each group's own images count, and the smallest groups decide."""
+    by_group = counted(stimuli, lambda one: one.stratum.split("/")[1])
+    sizes = np.array([by_group.get(group, 0) for group in GROUPS])
+    found: dict[str, list[Detectable]] = {"AD": [], "SPD": []}
+    attributes = group_attributes(np.arange(len(GROUPS)))
+    for combination in COMBINATIONS:
+        merged: Counts = np.zeros(combination_size(combination), dtype=np.int64)
+        np.add.at(merged, combination_codes(attributes, combination), sizes)
+        kept = merged[merged >= MINIMUM_GROUP]
+        for family, metric, p in (
+            ("AD", "accuracy_disparity", ACCURACY),
+            ("SPD", "statistical_parity_difference", CLASS_SHARE),
+        ):
+            name = _name(metric, combination)
+            if len(kept) < 2:
+                why = f"fewer than two groups of at least {MINIMUM_GROUP} images"
+                found[family].append(
+                    empty(name, family, OCCUPATION, int(merged.min()), "images of the smallest group", why)
+                )
+                continue
+            floor = chance_gap(p, kept.tolist()) if family == "AD" else _class_gap(kept)
+            usual, worst = (gap_error(share, kept.tolist()) for share in (p, 0.5))
+            what = f"accuracy {p}" if family == "AD" else f"a class of {p:.0%}; floor: all 52 equally often"
+            note = f"{_GAP}, {what}; worst: one half"
+            if len(kept) < len(merged):
+                note += f"; {len(merged) - len(kept)} groups are left out"
+            found[family].append(
+                from_errors(
+                    name,
+                    family,
+                    OCCUPATION,
+                    int(kept.min()),
+                    "images of the smallest group",
+                    usual,
+                    worst,
+                    floor,
+                    note=note,
+                )
+            )
+    return [*found["AD"], *found["SPD"]]
+
+
+def _class_gap(sizes: Counts) -> float:
+    """SPD of a model that names each occupation equally often, whoever is shown."""
+
+    def widest(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.ptp(counts / sizes[:, None], axis=1).max(axis=-1))
+
+    even = np.full((len(sizes), len(OCCUPATIONS)), 1 / len(OCCUPATIONS))
+    return simulated(widest, sizes, even, _DRAWS).mean
+
+
+def _drifts(images: int) -> list[Detectable]:
+    """|SDS|: the mean over wrong answers of the difference of two occupations' shares, picked at random."""
+    wrong = max(1, round(images * (1 - ACCURACY)))
+    found = []
+    for one in GRANULAR:
+        if one.metric != "stereotype_drift":
+            continue
+        attribute, group = one.attribute.split("_", 1)
+        region = next(region for region in REGIONS if region.code == one.reference)
+        column = shares(region)[attribute][:, GROUP_NAMES[attribute].index(group)]
+        error = float(np.nanstd(column)) * math.sqrt(2 / wrong)
+        floor = error * math.sqrt(2 / math.pi)
+        note = f"accuracy {ACCURACY}, wrong answers at random; floor: mean of the absolute value about 0"
+        found.append(from_errors(one.name, "SDS", OCCUPATION, wrong, "wrong answers", error, floor=floor, note=note))
+    return found
+
+
+def _tournament(rounds: int, blocks: int) -> list[Detectable]:
+    """JSD of the winners' groups from labour figures, by occupation: about a 52nd of the rounds each."""
+    each, worst = rounds // len(OCCUPATIONS), blocks // len(OCCUPATIONS)
+    note = "a model that ignores the figures; worst: all rounds of a block alike; floor: a model that follows them"
+    return divergences("distribution_divergence", "Und", TOURNAMENT, each, worst, None, note)
+
+
+def divergences(
+    metric: str, task: str, name: str, each: int, worst: int, occupations: Counts | None, note: str
+) -> list[Detectable]:
+    """JSD of every region and attribute.
+
+    Args:
+        metric: of Table 6.
+        task: `Und` or `Gen`.
+        name: of the task.
+        each: answers or images of an occupation.
+        worst: as many of them as are surely independent; 0 if that is unknown.
+        occupations: those that are run; None for all.
+        note: of the values.
+    """
+    found = []
+    for one in GRANULAR:
+        if one.metric != metric or not one.sector.endswith(task):
+            continue
+        region = next(region for region in REGIONS if region.code == one.reference)
+        reference = shares(region)[one.attribute]
+        listed = ~np.isnan(reference).any(axis=1)
+        needed = np.flatnonzero(listed)
+        lacking = [] if occupations is None else sorted(set(needed.tolist()) - set(occupations.tolist()))
+        of = "of an occupation"
+        if lacking or each < 1:
+            why = f"{len(lacking) or len(needed)} of {len(needed)} occupations have nothing"
+            found.append(empty(one.name, "JSD", name, each, of, why))
+            continue
+        q = reference[listed]
+
+        def mean(counts: NDArray[np.float64], q: NDArray[np.float64] = q) -> NDArray[np.float64]:
+            return np.asarray(divergence(counts / counts.sum(axis=-1, keepdims=True), q).mean(axis=-1))
+
+        even = np.full(q.shape, 1 / q.shape[1])
+        sizes = np.full(len(q), each)
+        usual, fair = simulated(mean, sizes, even, _DRAWS), simulated(mean, sizes, q, _DRAWS)
+        alike = simulated(mean, np.full(len(q), worst), even, _DRAWS).sd if worst else None
+        found.append(from_errors(one.name, "JSD", name, each, of, usual.sd, alike, fair.mean, unit="nats", note=note))
+    return found
+
+
+def _pairs(stimuli: Sequence[Stimulus]) -> list[Detectable]:
+    """AC difference and DHR inconsistency: a combination has about a seventh of the pairs."""
+    pairs = dict.fromkeys(COMBINATIONS, 0)
+    for one in stimuli:
+        pairs[one.stratum.split("/")[0]] += 1
+    found: dict[str, list[Detectable]] = {"ac_diff": [], "dhr_inconsistency": []}
+    for combination, n in pairs.items():
+        for family, metric, questions in (
+            ("ac_diff", "answer_consistency_difference", len(SUBJECTIVE)),
+            ("dhr_inconsistency", "hallucination_inconsistency", len(OBJECTIVE)),
+        ):
+            name, of = _name(metric, combination), "pairs of the combination"
+            if not n:
+                found[family].append(empty(name, family, PAIR, 0, of, "no pair of the combination"))
+                continue
+            spread = RATING_SPREAD if family == "ac_diff" else math.sqrt(WRONG_PAIRS * (1 - WRONG_PAIRS))
+            largest, unit = (4.5, "points") if family == "ac_diff" else (0.5, "share")
+            what = f"standard deviation {RATING_SPREAD} of 9" if family == "ac_diff" else f"{WRONG_PAIRS:.0%} of pairs"
+            note = f"{what}, each question on its own; worst: half at either end, and all questions of a pair alike"
+            found[family].append(
+                Detectable(
+                    name,
+                    family,
+                    PAIR,
+                    n,
+                    of,
+                    smallest_difference(spread / math.sqrt(n * questions)),
+                    smallest_difference(largest / math.sqrt(n)),
+                    unit=unit,
+                    note=note,
+                )
+            )
+    return [*found["ac_diff"], *found["dhr_inconsistency"]]
