@@ -48,7 +48,17 @@ def parts(
             if task in known.task_names():
                 what = "a task for models that make images"
             raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task}", what, "a task that is answered with text", mend)
-    return [_part(benchmark, task, data, prefix, text_only) for task in answered if task in tasks or not tasks]
+    chosen = [task for task in answered if task in tasks or not tasks]
+    made = []
+    for task in chosen:
+        try:
+            made.append(_part(benchmark, task, data, prefix, text_only))
+        except RunError as error:
+            if error.code != "DATA_MISSING" or len(chosen) == 1:
+                raise
+            mend = f"{error.mend}; or leave out the task {task}"
+            raise RunError(error.code, error.where, error.what, error.expected, mend) from error
+    return made
 
 
 def _part(benchmark: str, task: str, data: Data | None, prefix: str, text_only: bool) -> Part:

@@ -211,6 +211,7 @@ def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Pat
     with pytest.raises(RunError, match=r"python join_images.py --dataset .* --config vision --split gender") as error:
         parts("stereotypical_bias", data)
     assert error.value.code == "DATA_MISSING"
+    assert error.value.mend.endswith("; or leave out the task vision_gender")
     others = [task for task in stereotypical_bias.TASKS if task != "vision_gender"]
     assert [part.task for part in parts("stereotypical_bias", data, tasks=others)] == others
 
