@@ -13,7 +13,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from builders.alone import alone
 from builders.errors import BuildError
-from submissions.faults import UsageError
+from submissions.faults import UsageError, did_you_mean
 from submissions.format import SubmissionMeta, Tool
 from submissions.manifest import FILE, Manifest, Stage, write_manifest
 from submissions.registry import benchmark
@@ -83,6 +83,7 @@ class Made:
     """What the steps of a run have made so far."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
+    images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
     labels: Tool | None = None
     notes: list[str] = field(default_factory=list)
@@ -111,15 +112,26 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
     _check(settings)
     work = work_folder(settings.out)
     made = Made()
+    if settings.images:
+        from submissions.running.generating import generate
+        from submissions.running.image_process import this_process
+
+        if this_process().index > 0:
+            generate(settings, work, made, tell)
+            return Outcome(settings.out, (), ())
     with _held(work):
         if settings.images:
-            from submissions.running.generating import generate
-
             generate(settings, work, made, tell)
-        if settings.model is not None:
+        if settings.model is not None and text_tasks(settings.chosen):
             _answer(settings, work, made, tell)
         _write(settings, made)
     return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
+
+
+def text_tasks(chosen: Chosen) -> tuple[str, ...]:
+    """The tasks with text answers that are asked for, in the benchmark's order."""
+    found = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
+    return tuple(task for task in found if task in chosen.tasks or not chosen.tasks)
 
 
 def work_folder(out: Path) -> Path:
@@ -151,7 +163,7 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     from submissions.running.inspect_task import open_benchmark
 
     assert settings.model is not None
-    opened = open_benchmark(settings.chosen)
+    opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     for task, part in opened.parts.items():
         held = sum(stimulus.asks for stimulus in part.stimuli)
         if held < part.expected:
@@ -173,7 +185,7 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
 def _write(settings: RunSettings, made: Made) -> None:
     """Write the submission beside its place, then move it there: it is never there in part."""
-    if not any(table.num_rows for table in made.tables.values()):
+    if not made.images and not any(table.num_rows for table in made.tables.values()):
         what = "no request was answered"
         mend = "see the reasons in the log, mend them, and run the same command again with --again"
         raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
@@ -182,6 +194,12 @@ def _write(settings: RunSettings, made: Made) -> None:
         shutil.rmtree(beside)
     write_submission(beside, submission_meta(settings, made.labels), made.tables)
     write_manifest(beside, Manifest(stages=made.stages))
+    for number, shard in enumerate(made.images):
+        name = f"images-{number:05}-of-{len(made.images):05}.parquet"
+        try:
+            (beside / name).hardlink_to(shard)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(shard, beside / name)
     if settings.out.exists():
         shutil.rmtree(settings.out)
     beside.rename(settings.out)
@@ -196,6 +214,12 @@ def _check(settings: RunSettings) -> None:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
     if settings.ares and not settings.images:
         raise UsageError("--ares labels what --images makes; name both, or leave it out.")
+    known = [task.name for task in benchmark(settings.chosen.benchmark).tasks if task.table != "judgements"]
+    for task in settings.chosen.tasks:
+        if task not in known:
+            mend = f"choose from {', '.join(known)}"
+            what = f"no task of {settings.chosen.benchmark}{did_you_mean(task, known)}"
+            raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
     out = settings.out
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
         raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")

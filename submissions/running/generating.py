@@ -1,0 +1,237 @@
+"""The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
+
+    OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`)
+    OUT.run/annotations/<task>/    what ARES says of them
+    OUT.run/quality.sqlite         what models of quality have seen
+
+Several processes, which `accelerate launch` started, make images together; the first does all else, and leaves the plan
+of the steer prompts where the others wait for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.export import steer_items, tables
+from submissions.format import ANNOTATIONS, Submission, Tool
+from submissions.iris_generation import STEER, neutral_group_counts
+from submissions.manifest import Stage, git, hardware, now, software, version
+from submissions.registry import benchmark
+from submissions.running.asks import Ask, Stimulus, choose, prompts_hash
+from submissions.running.image_models import open_image_model
+from submissions.running.image_process import Process, this_process
+from submissions.running.image_store import read_plan, write_plan
+from submissions.running.images import make_images
+from submissions.running.inspect_task import REVISION, Chosen
+
+if TYPE_CHECKING:
+    from ares.annotate import Report
+    from submissions.running.image_made import ImageModel
+    from submissions.running.run import Made, RunSettings, Tell
+
+STEER_PLAN = "steer.parquet"
+_PAUSE = 1.0
+"""Seconds between two looks of the other processes for the steer prompts."""
+
+
+def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+    """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
+    process = this_process()
+    model = open_image_model(settings.images, device=settings.device or process.device)
+    tasks = image_tasks(settings.chosen)
+    for task in tasks:
+        if task == STEER:
+            plan = _steer_plan(settings, work, made, process)
+            if plan is None:
+                made.notes.append(f"{STEER} was not run: {_WHY[bool(settings.ares)]}.")
+                continue
+        else:
+            plan = image_asks(settings.chosen, task, tables(settings.chosen.benchmark)[task])
+        started = now()
+        folder = work / "images" / task
+        report = make_images(
+            plan,
+            model,
+            folder,
+            seed=settings.chosen.seed or 0,
+            progress=tell,
+            process=process,
+            retry_failed=settings.again,
+        )
+        if report is None:
+            continue
+        made.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), started))
+        for reason, number in list(report.reasons.items())[:5]:
+            made.notes.append(f"{task}: {number} images {reason}")
+        if settings.ares:
+            _annotate(settings, work, task, folder / "shards", made, tell)
+        else:
+            made.images += report.shards
+    if settings.quality and "annotations" in made.tables and process.index == 0:
+        _rate(settings, work, made, tell)
+
+
+_WHY = {
+    False: "its prompts follow from the annotated neutral images; name ARES (--ares)",
+    True: "none of the neutral images has all three labels, from which its prompts follow",
+}
+
+
+def image_tasks(chosen: Chosen) -> list[str]:
+    """The image tasks that are asked for, in the benchmark's order: neutral images come before steered ones."""
+    found = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
+    return [task for task in found if task in chosen.tasks or not chosen.tasks]
+
+
+def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
+    """One request for each image of a task's items, or for a valid choice of them.
+
+    Args:
+        chosen: how many, and whether spread evenly over the items.
+        task: of the submission.
+        items: with `id` and `prompt`.
+    """
+    samples = benchmark(chosen.benchmark).task(task).samples
+    asks = [
+        Ask(task, item, sample, prompt)
+        for item, prompt in zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
+        for sample in range(samples)
+    ]
+    stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, ask.id, 1) for ask in asks]
+    return [asks[place] for place in choose(stimuli, chosen.limit, stratified=chosen.stratified)]
+
+
+def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process) -> list[Ask] | None:
+    """The requests of the model's own steer prompts (C.2); None if there is nothing that they could follow from."""
+    file = work / STEER_PLAN
+    if process.index > 0:
+        while not file.is_file():
+            time.sleep(_PAUSE)
+        return read_plan(file) or None
+    plan: list[Ask] = []
+    if "annotations" in made.tables:
+        from submissions.running.run import submission_meta
+
+        counts = neutral_group_counts(Submission(submission_meta(settings, made.labels), dict(made.tables)))
+        if counts.any():
+            plan = image_asks(settings.chosen, STEER, steer_items(counts))
+    if file.is_file() and read_plan(file) != plan:
+        file.unlink()
+    write_plan(file, plan)
+    return plan or None
+
+
+def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
+    """Label a task's images with ARES."""
+    from ares.annotate import annotate
+    from submissions.labelling import label_source
+
+    started = now()
+    report = annotate(
+        settings.ares,
+        shards,
+        work / "annotations" / task,
+        kind="parquet",
+        detector=settings.faces,
+        batch=settings.batch,
+        device=settings.device,
+        progress=tell,
+    )
+    table = pa.concat_tables([pq.read_table(file).replace_schema_metadata(None) for file in report.files])
+    before = made.tables.get("annotations")
+    made.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
+    made.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
+    made.stages.append(_annotation_stage(settings.chosen, task, report, made.labels, started))
+
+
+def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+    """Rate the steered images (M8, M9)."""
+    from submissions.running.quality import measure_quality
+    from submissions.running.quality_folder import steer_prompts
+    from submissions.running.quality_opening import open_quality
+
+    table = made.tables["annotations"]
+    steered = work / "images" / STEER / "shards"
+    if not steered.is_dir():
+        made.notes.append("Image quality was not measured: it is of steered images, and there are none.")
+        return
+    roles: dict[str, Any] = dict(settings.quality)
+    models = open_quality(**roles, detector=settings.faces, device=settings.device)
+    started = now()
+    prompts = steer_prompts(table["id"].to_pylist())
+    found = measure_quality(
+        steered, table, prompts, models, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
+    )
+    made.tables["annotations"] = found.annotations.select(
+        [name for name in ANNOTATIONS.names if name in found.annotations.column_names]
+    )
+    made.stages.append(
+        Stage(
+            what="quality",
+            model=", ".join(settings.quality.values())[:200],
+            revision="as named",
+            engine="transformers",
+            engine_version=version("transformers"),
+            settings=dict(found.about),
+            tasks=[STEER],
+            requests=sum(status == "ok" for status in table["status"].to_pylist()),
+            hardware=hardware(),
+            software=software("transformers", "torch"),
+            git=git(),
+            started=started,
+            ended=now(),
+        )
+    )
+
+
+def _image_stage(
+    chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], fates: dict[str, int], started: str
+) -> Stage:
+    return Stage(
+        what="images",
+        model=model.name,
+        revision=model.revision,
+        engine=model.engine,
+        engine_version=model.engine_version,
+        settings={**model.settings(), "seed": chosen.seed or 0},
+        prompts=prompts_hash(plan),
+        datasets={},
+        tasks=[task],
+        requests=len(plan),
+        fates=fates,
+        limit=chosen.limit,
+        stratified=chosen.stratified,
+        hardware=hardware(),
+        software=software("diffusers", "transformers", "torch", "openai"),
+        git=git(),
+        started=started,
+        ended=now(),
+    )
+
+
+def _annotation_stage(chosen: Chosen, task: str, report: Report, labels: Tool, started: str) -> Stage:
+    counts = report.data["counts"]
+    return Stage(
+        what="annotations",
+        model=labels.name,
+        revision=labels.version,
+        engine="ares",
+        engine_version=version("fairspace"),
+        settings=dict(labels.settings),
+        datasets={"items": REVISION},
+        tasks=[task],
+        requests=counts["images"],
+        limit=chosen.limit,
+        stratified=chosen.stratified,
+        hardware=hardware(),
+        software=software("transformers", "torch", "xgboost-cpu", "xgboost"),
+        git=git(),
+        started=started,
+        ended=now(),
+    )

@@ -1,0 +1,203 @@
+"""Fifty thousand short questions through Inspect and the journal, beside a bare httpx loop over the same requests.
+
+A server on loopback, in a process of its own, gives every request the same small answer at once, so that what is
+measured is the client alone. Both send the same prompts, 64 at a time, and read each answer as JSON; ours also keeps
+every fate on disk, and writes Inspect's log. Every run is a process of its own; the two take turns, and the fastest of
+each counts. Memory is taken at a fifth of the requests and at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.benchmarks.timing import line, peak_gib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from submissions.running.inspect_task import Opened
+
+CONCURRENCY = 64
+MOST = 1.5
+"""Ours as a multiple of the bare loop, for a request: what we promise."""
+MOST_MEMORY = 1.1
+"""Peak memory at the end as a multiple of that at a fifth of the requests: what we promise."""
+_REPEATS = 2
+_BLOCKS = 85
+_REPLY = json.dumps(
+    {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "bench",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 1, "total_tokens": 101},
+    }
+).encode()
+_HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(_REPLY)).encode())]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Requests, seconds, processor seconds, peak memory in GiB at a fifth and at the end."""
+
+    requests: int
+    seconds: float
+    processor: float
+    early: float
+    peak: float
+
+
+async def reply(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """The server: reads a request whole, and gives the one answer."""
+    if scope["type"] != "http":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+    await send({"type": "http.response.body", "body": _REPLY})
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The server in a process of its own; yields its address."""
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-m", "uvicorn", "tests.benchmarks.bench_run:reply", "--port", str(port)]
+    server = subprocess.Popen([*words, "--log-level", "error", "--lifespan", "off"])
+    try:
+        for _ in range(300):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def opened() -> Opened:
+    """All questions of FACT-OR-FAIR, and rounds of IRIS' tournament up to fifty thousand."""
+    from submissions.running.inspect_task import Chosen, Opened
+    from submissions.running.parts import parts
+
+    found = {part.task: part for part in parts("fact_or_fair", None)}
+    positions: dict[str, Sequence[int]] = {task: range(len(part.stimuli)) for task, part in found.items()}
+    (tournament,) = parts("iris", None, tasks=("tournament",))
+    return Opened(
+        Chosen("fact_or_fair", seed=1),
+        {**found, "tournament": tournament},
+        {**positions, "tournament": range(_BLOCKS)},
+    )
+
+
+def bare(url: str, scratch: Path) -> Spent:
+    """The loop that a user would write: 64 workers, one httpx client."""
+    import httpx
+
+    what = opened()
+    prompts = (
+        ask.prompt
+        for task, places in what.positions.items()
+        for place in places
+        for ask in what.parts[task].read(place).asks
+    )
+    early = 0.0
+    done = 0
+
+    async def worker(client: httpx.AsyncClient) -> None:
+        nonlocal done, early
+        for prompt in prompts:
+            body = {"model": "bench", "messages": [{"role": "user", "content": prompt}], "max_tokens": 256}
+            answer = await client.post(f"{url}/chat/completions", json=body)
+            assert answer.json()["choices"][0]["message"]["content"] == "A"
+            done += 1
+            if done == what.asks // 5:
+                early = peak_gib()
+
+    async def main() -> None:
+        async with httpx.AsyncClient(limits=httpx.Limits(max_connections=CONCURRENCY), timeout=60) as client:
+            await asyncio.gather(*(worker(client) for _ in range(CONCURRENCY)))
+
+    began, processor = time.perf_counter(), time.process_time()
+    asyncio.run(main())
+    return Spent(done, time.perf_counter() - began, time.process_time() - processor, early, peak_gib())
+
+
+def ours(url: str, scratch: Path) -> Spent:
+    """The same requests as `fairspace run` asks them."""
+    import inspect_ai  # noqa: F401
+    import openai  # noqa: F401
+
+    from submissions.running.answering import answer
+    from submissions.running.inspect_task import unstated_meta
+    from submissions.running.models import ModelSettings
+
+    os.environ["BENCH_API_KEY"] = "none"
+    what = opened()
+    early = 0.0
+
+    def tell(_: str, done: int, total: int) -> None:
+        nonlocal early
+        if done == total // 5:
+            early = peak_gib()
+
+    model = ModelSettings("openai-api/bench/bench", url, connections=CONCURRENCY)
+    began, processor = time.perf_counter(), time.process_time()
+    found = answer(what, model, scratch, unstated_meta(what, "bench"), score=False, tell=tell)
+    spent = time.perf_counter() - began, time.process_time() - processor
+    if found.stage.fates["answered"] != what.asks:
+        sys.exit(f"{found.stage.fates} of {what.asks} requests")
+    return Spent(what.asks, *spent, early, peak_gib())
+
+
+_RUNS = {"bare": bare, "ours": ours}
+
+
+def in_process(run: str, url: str) -> Spent:
+    """A run in a new process."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "tests.benchmarks.bench_run", run, url, scratch]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Spent(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def main() -> None:
+    """Print the figures; exit with an error if the promised ratio or memory is not reached."""
+    with served() as url:
+        runs = [{run: in_process(run, url) for run in _RUNS} for _ in range(_REPEATS)]
+    plain, full = (min((each[run] for each in runs), key=lambda spent: spent.seconds) for run in _RUNS)
+    ratio = (full.seconds / full.requests) / (plain.seconds / plain.requests)
+    memory = full.peak / full.early
+    for what, spent in (("bare httpx loop", plain), ("Inspect and journal", full)):
+        each = f"{spent.seconds / spent.requests * 1e3:.2f} ms each, {spent.processor / spent.requests * 1e3:.2f} of the processor"
+        line(
+            f"{spent.requests} requests, {CONCURRENCY} at once: {what}", spent.seconds, f"{each}; {spent.peak:.2f} GiB"
+        )
+    print(
+        f"{ratio:.2f} of the bare loop (<= {MOST}); memory at the end {memory:.2f} of that at a fifth (<= {MOST_MEMORY})"
+    )
+    if ratio > MOST or memory > MOST_MEMORY:
+        sys.exit("less than what we promise")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(asdict(_RUNS[sys.argv[1]](sys.argv[2], Path(sys.argv[3])))))
+    else:
+        main()
