@@ -106,6 +106,10 @@ class Manifest(_Model):
         """What a result keeps of it."""
         return tuple(stage.run() for stage in self.stages)
 
+    def dumps(self) -> str:
+        """The manifest as JSON text."""
+        return self.model_dump_json(indent=1) + "\n"
+
 
 def limited(limit: int, stratified: bool) -> str:
     """What marks a run of a part of the benchmark."""
@@ -177,4 +181,4 @@ def read_manifest(folder: Path) -> Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write `manifest.json` into a submission's folder."""
-    (folder / FILE).write_text(manifest.model_dump_json(indent=1, exclude_defaults=False) + "\n", encoding="utf-8")
+    (folder / FILE).write_text(manifest.dumps(), encoding="utf-8")

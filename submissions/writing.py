@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from submissions.faults import UsageError
 from submissions.format import SCHEMAS, SubmissionMeta
+from submissions.manifest import FILE, Manifest
 
 TableFormat = Literal["parquet", "jsonl"]
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -26,6 +27,7 @@ def write_submission(
     *,
     table_format: TableFormat = "parquet",
     shards: int = 1,
+    manifest: Manifest | None = None,
 ) -> Path:
     """Write a submission and return its path; the same content gives the same bytes.
 
@@ -35,10 +37,13 @@ def write_submission(
         tables: table name -> rows; columns that are left out are null.
         table_format: `parquet` or `jsonl`.
         shards: files per table.
+        manifest: how it was made; None leaves the file out.
 
     Errors: UsageError if there is something at `path`, a table or column is unknown, or a type does not fit.
     """
     files = {"submission.json": _json(meta.model_dump(exclude_none=True), indent=1).encode() + b"\n"}
+    if manifest is not None:
+        files[FILE] = manifest.dumps().encode()
     for name, table in tables.items():
         whole = _complete(name, table)
         size = -(-whole.num_rows // shards) or 1
