@@ -7,8 +7,9 @@ are recorded when the model has answered something after them: a model that is s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -29,17 +30,14 @@ class Call(NamedTuple):
     wanted: frozenset[int]
 
 
-class _Failure(NamedTuple):
-    place: int
-    made: Made
-
-
 class _Outcome(NamedTuple):
-    """What a call brought: the call, how many images and refusals were kept, and its failures, which were not."""
+    """What a call brought: images and refusals kept, and failures, which were not; when it began and ended."""
 
     call: Call
     kept: int
-    failures: list[_Failure]
+    failures: list[tuple[int, Made]]
+    began: float
+    ended: float
 
 
 class Work:
@@ -49,26 +47,35 @@ class Work:
         self.store, self.model, self.seed, self.progress = store, model, seed, progress
         self.silent_after = silent_after
         self.missing: dict[int, int] = {}
-        self.unsure: list[_Failure] = []
-        self.silent = 0
+        self.unsure: list[_Outcome] = []
         self.heard = False
         self.done = self.before = 0
         self.began = time.monotonic()
 
     def do(self, numbers: Iterable[int]) -> None:
         """Make what is missing of these slices, and pack them."""
-        for call, kept, failures in _in_turn(self._calls(numbers), self._answer, self.model.concurrency):
-            self.unsure += failures
-            self.silent = 0 if kept else self.silent + 1
-            self.heard = self.heard or kept > 0
-            if self.silent >= self.silent_after:
-                raise self._is_silent()
-            if kept:
-                self._fated(call.number, kept)
-                self._settle()
+        with closing(_in_turn(self._calls(numbers), self._answer, self.model.concurrency)) as outcomes:
+            self._take(outcomes)
         if self.unsure and not self.heard:
             raise self._is_silent()
-        self._settle()
+        for each in self.unsure:
+            self._record(each)
+
+    def _take(self, outcomes: Iterable[_Outcome]) -> None:
+        for outcome in outcomes:
+            if not outcome.kept:
+                self.unsure.append(outcome)
+                if len(self.unsure) >= self.silent_after:
+                    raise self._is_silent()
+                continue
+            self.heard = True
+            self._fated(outcome.call.number, outcome.kept)
+            self._record(outcome)
+            # Only an answer to a call that began later says that the model was there and failed at these.
+            settled = [each for each in self.unsure if each.ended <= outcome.began]
+            self.unsure = [each for each in self.unsure if each.ended > outcome.began]
+            for each in settled:
+                self._record(each)
 
     def _calls(self, numbers: Iterable[int]) -> Iterator[Call]:
         """The calls that are left to make, slice by slice; complete slices are packed on the way."""
@@ -95,23 +102,23 @@ class Work:
 
     def _answer(self, call: Call) -> _Outcome:
         """Make one call, and keep what it brought but for failures: those may be the model's silence."""
+        began = time.monotonic()
         failures, kept = [], 0
         for place, made in enumerate(ask(self.model, self.store.plan, call, self.seed), call.start):
             if place not in call.wanted:
                 continue
             if made.fate == "failed":
-                failures.append(_Failure(place, made))
+                failures.append((place, made))
             else:
                 self.store.keep(place, made)
                 kept += 1
-        return _Outcome(call, kept, failures)
+        return _Outcome(call, kept, failures, began, time.monotonic())
 
-    def _settle(self) -> None:
-        """Record failures: the model does answer, but not these."""
-        for failure in self.unsure:
-            self.store.keep(*failure)
-            self._fated(failure.place // self.store.size, 1)
-        self.unsure.clear()
+    def _record(self, outcome: _Outcome) -> None:
+        """Record the failures of a call: the model does answer, but not these."""
+        for place, made in outcome.failures:
+            self.store.keep(place, made)
+            self._fated(outcome.call.number, 1)
 
     def _fated(self, number: int, images: int) -> None:
         self.missing[number] -= images
@@ -126,8 +133,8 @@ class Work:
         del self.missing[number]
 
     def _is_silent(self) -> RunError:
-        last = self.unsure[-1]
-        what = f"{self.silent} calls in a row without a usable answer; the last: {last.made.reason}"
+        _, last = self.unsure[-1].failures[-1]
+        what = f"{len(self.unsure)} calls in a row without a usable answer; the last: {last.reason}"
         mend = "mend what it says, then run again: it goes on where it stopped"
         return RunError("MODEL_SILENT", self.model.name, what, "an image now and then", mend)
 
@@ -142,7 +149,7 @@ def ask(model: ImageModel, plan: Sequence[Ask], call: Call, seed: int) -> list[M
     return made
 
 
-def _in_turn(calls: Iterator[Call], answer: Callable[[Call], _Outcome], concurrency: int) -> Iterator[_Outcome]:
+def _in_turn(calls: Iterator[Call], answer: Callable[[Call], _Outcome], concurrency: int) -> Generator[_Outcome]:
     """The outcomes as they come; `concurrency` calls at a time, and as many waiting for their turn."""
     if concurrency == 1:
         yield from map(answer, calls)
