@@ -51,11 +51,17 @@ def watched() -> Iterator[Callable[[str, int, int], None]]:
         tasks: dict[str, int] = {}
 
         def tell(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None)
-            bar.update(tasks[what], completed=done, total=total or None)  # type: ignore[arg-type]
+            name = _name(what)
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total or None)
+            bar.update(tasks[name], completed=done, total=total or None)  # type: ignore[arg-type]
 
         yield tell
+
+
+def _name(what: str) -> str:
+    """What is being done, without the rate that some steps tell with it: it is shown here."""
+    return what.partition(",")[0]
 
 
 class _Lines:
@@ -65,7 +71,7 @@ class _Lines:
         self._what, self._next, self._began, self._from = "", 0.0, 0.0, 0
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        at = time.monotonic()
+        at, what = time.monotonic(), _name(what)
         if what != self._what:
             self._what, self._began, self._from = what, at, done
         elif at < self._next:
