@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -29,12 +30,15 @@ from submissions.genres_judge import MAX_CHARACTERS
 from submissions.manifest import Stage
 from submissions.running.answering import JOURNAL, answer
 from submissions.running.errors import RunError
-from submissions.running.inspect_task import NOT_STATED, Chosen
+from submissions.running.inspect_task import NOT_STATED, Chosen, build_task
 from submissions.running.journal import Answer, Journal
 from submissions.running.judging_asks import MAX_TOKENS, READINGS, REPAIRS, TEMPERATURE, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
 from submissions.running.models import ModelSettings
 from submissions.running.run import work_folder
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
 
 Tell = Callable[[str, int, int], None]
 MOST = 9
@@ -111,6 +115,11 @@ def judge(
                 tell=_telling(tell, model.name),
                 ask=judging.asking,
             )
+            if not found.table.num_rows:
+                mend = "see the reasons in the log, mend them, and run the same command again with --again"
+                raise RunError(
+                    "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
+                )
             settings = _settings(judging, found.stage)
             with closing(Journal(own / JOURNAL)) as journal:
                 fates = count(judging, list(journal.answers()))
@@ -122,8 +131,28 @@ def judge(
     return Judged(folder, tuple(done), tuple(stages), tuple(logs))
 
 
+def judge_task(
+    submission: Path,
+    *,
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    json_schema: bool = False,
+) -> Task:
+    """The Inspect task of judging a submission (a folder or a zip); its log is imported as judgements.
+
+    It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`.
+    """
+    read = read_submission(submission)
+    judging = open_judging(read, Chosen("genres", "", (), limit, stratified, seed), shaped=json_schema)
+    meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
+    task = build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
+    task.config.temperature = TEMPERATURE
+    return task
+
+
 def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
-    """`submission.json` of a submission that these judges have judged."""
+    """`submission.json` of a submission that these judges have judged; the first is scored."""
     return submission.meta.model_copy(update={"judge": first, "other_judges": list(others) or None})
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from builders import genres as plan
 from submissions.faults import UsageError
 from submissions.format import Submission
-from submissions.genres_judge import Names, read_narrative, read_profile
+from submissions.genres_judge import Names, NarrativeJudgement, read_narrative, read_profile
 from submissions.genres_judge_items import judge_items
 from submissions.running.asking import Asking
 from submissions.running.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
@@ -70,7 +70,7 @@ class Judging:
             return answer.fate
         wrong = faulty(answer.task, answer.response, self.names[answer.id])
         if wrong:
-            return "unreadable" if wrong == _NO_OBJECT or answer.task != ANALYSIS else "partly read"
+            return "unreadable" if wrong.startswith(_NOTHING) else "partly read"
         return "read" if answer.attempts == 1 else "read when asked again"
 
     def asking(
@@ -86,16 +86,16 @@ class Judging:
         return made
 
 
-_NO_OBJECT = "there is no JSON object in it"
+_NOTHING = "there is no JSON object in it with"
 
 
 def faulty(task: str, text: str | None, names: Names) -> str:
     """What of a judge's answer cannot be read, in words for the judge; '' if nothing."""
     if task != ANALYSIS:
-        return "" if read_profile(text) is not None else f'{_NO_OBJECT} with the key "Personality" and words'
+        return "" if read_profile(text) is not None else f'{_NOTHING} the key "Personality" and words'
     judged = read_narrative(text, names)
-    if judged is None:
-        return _NO_OBJECT
+    if judged is None or judged == NarrativeJudgement(None, None, None):
+        return f"{_NOTHING} the keys that were asked for"
     either = f"must be {names[0]}, {names[1]} or NA"
     wrong = [
         f'"Answer to Task1.{letter}" {either}'
@@ -175,25 +175,30 @@ class JudgeAsking(Asking):
 
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
         """As `Asking.ask`."""
-        if self.names is not None:
-            schema = answer_schema(ask.task, self.names[ask.id])
-            model = cast("Model", _Shaped(model, "profile" if ask.task != ANALYSIS else "analysis", schema))
-        return await super().ask(model, ask, images, part)
+        schema = None if self.names is None else answer_schema(ask.task, self.names[ask.id])
+        asked = _Judge(model, "analysis" if ask.task == ANALYSIS else "profile", schema)
+        return await super().ask(cast("Model", asked), ask, images, part)
 
 
 @dataclass(frozen=True)
-class _Shaped:
-    """A model that is told the schema of its answers."""
+class _Judge:
+    """A model that is told the schema of its answers, if there is one."""
 
     model: Model
     name: str
-    schema: JSONSchema
+    schema: JSONSchema | None
 
     async def generate(self, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
+        """As `Model.generate`; half a surrogate pair, which no file can hold, becomes a question mark."""
         from inspect_ai.model import ResponseSchema
 
-        config.response_schema = ResponseSchema(name=self.name, json_schema=self.schema, strict=True)
-        return await self.model.generate(messages, config=config)
+        if self.schema is not None:
+            config.response_schema = ResponseSchema(name=self.name, json_schema=self.schema, strict=True)
+        output = await self.model.generate(messages, config=config)
+        whole = output.completion.encode("utf-8", "replace").decode()
+        if output.choices and whole != output.completion:
+            output.completion = whole
+        return output
 
 
 def answer_schema(task: str, names: Names) -> JSONSchema:
