@@ -93,6 +93,13 @@ def test_rows_without_an_image_are_known_and_a_joined_row_counts(tmp_path: Path)
         images.get(IDS[2])
 
 
+def test_of_several_images_of_an_id_the_first_counts(tmp_path: Path) -> None:
+    file = tmp_path / "test-0.parquet"
+    cells = pa.array([{"bytes": data, "path": "one.jpg"} for data in (b"first", b"second")], IMAGE)
+    pq.write_table(pa.table({"id": ["one", "one"], "image": cells}), file)
+    assert Images([file]).get("one") == b"first"
+
+
 def test_an_image_without_bytes_is_damage(tmp_path: Path) -> None:
     file = tmp_path / "test-0.parquet"
     cells = pa.array([{"bytes": None, "path": "one.jpg"}], IMAGE)
@@ -168,7 +175,9 @@ def test_damaged_files_are_found(genres: Path) -> None:
     files = sorted((genres / "genres" / "pairs").iterdir())
     whole = files[1].read_bytes()
     files[1].write_bytes(whole[:-1])
-    assert refused(genres).code == "DATA_INVALID"
+    error = refused(genres)
+    expected = ("DATA_INVALID", f"{len(whole) - 1:,} bytes", f"{len(whole):,} bytes")
+    assert (error.code, error.what, error.expected) == expected
     files[1].unlink()
     assert (refused(genres).code, refused(genres).what) == ("DATA_INVALID", "no such file")
     files[1].write_bytes(b"?" * len(whole))
