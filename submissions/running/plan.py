@@ -128,7 +128,7 @@ def plan(opened: Opened, settings: PlanSettings | None = None, made: Sequence[Ma
     chosen |= {one.task: one.chosen for one in made}
     whole |= {one.task: one.stimuli for one in made}
     values = detectable(opened.chosen.benchmark, chosen, whole)
-    note = limited(opened, made)
+    note = limited(opened, made, values)
     return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings))
 
 

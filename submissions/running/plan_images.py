@@ -1,4 +1,4 @@
-"""Which images a run makes: the prompts of each task of a model that makes images, and how many of each."""
+"""Which images a run makes: those that `generating.image_asks` chooses, before the prompts of all are known."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from builders import export, iris_steer_60
-from builders.iris_groups import OCCUPATIONS
-from submissions.faults import did_you_mean
-from submissions.iris_generation import NEUTRAL, STEER
+from submissions.iris_generation import STEER
 from submissions.registry import benchmark as registered
 from submissions.running.asks import Stimulus, choose
-from submissions.running.errors import RunError
+from submissions.running.inspect_task import Chosen
+
+STEREOTYPICAL, COUNTER = "stereotypical", "counter"
+COUNTERS = 5
+"""Prompts that go against a stereotype, beside its own."""
 
 
 @dataclass(frozen=True)
 class MadePart:
-    """The prompts of one task whose answers are images.
+    """The images of one task.
 
     Args:
         task: of the submission.
-        stimuli: one per prompt; `asks` of it is how many images.
+        stimuli: one per image; its stratum is the item whose prompt it answers.
         positions: the chosen ones.
     """
 
@@ -30,49 +32,33 @@ class MadePart:
 
     @property
     def chosen(self) -> list[Stimulus]:
-        """The prompts that are run."""
+        """The images that are made."""
         return [self.stimuli[place] for place in self.positions]
 
+    @property
+    def prompts(self) -> int:
+        """Different prompts of the chosen images."""
+        return len({stimulus.stratum for stimulus in self.chosen})
 
-def made_parts(
-    benchmark: str, *, tasks: Sequence[str] = (), limit: int | None = None, stratified: bool = False
-) -> list[MadePart]:
-    """The image tasks of a benchmark; none for a benchmark without.
 
-    The steer prompts of IRIS follow from the model's own neutral images: here they have numbers, and all sixty are made
-    whatever the limit, because ten stereotypes and their sixty prompts are one design.
+def made_parts(chosen: Chosen) -> list[MadePart]:
+    """The image tasks that are asked for; none for a benchmark without.
 
-    Errors: RunError TASK_UNKNOWN.
+    The steer prompts of IRIS follow from the model's own neutral images. Here they have names of their own,
+    `steer/<stereotype>/stereotypical` and `steer/<stereotype>/counter-<number>`, so that a limited choice is as large
+    as that of the run, and not the same.
     """
-    known = [task for task in registered(benchmark).tasks if task.table == "annotations"]
-    names = [task.name for task in known]
-    for name in tasks:
-        if name not in names:
-            what = "no task of the benchmark that makes images" + did_you_mean(name, names)
-            expected = f"one of {', '.join(names)}" if names else "a benchmark with such a task"
-            mend = "leave it out, or leave out the option for images"
-            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {name}", what, expected, mend)
     found = []
-    for task in known:
-        if tasks and task.name not in tasks:
+    for task in registered(chosen.benchmark).tasks:
+        if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
             continue
-        stimuli = _steer(task.samples) if task.name == STEER else _stimuli(benchmark, task.name, task.samples)
-        bound = None if task.name == STEER else limit
-        found.append(MadePart(task.name, stimuli, choose(stimuli, bound, stratified=stratified)))
+        items = _steer_items() if task.name == STEER else export.tables(chosen.benchmark)[task.name]["id"].to_pylist()
+        stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
+        positions = choose(stimuli, chosen.limit, stratified=chosen.stratified)
+        found.append(MadePart(task.name, stimuli, positions))
     return found
 
 
-def _stimuli(benchmark: str, task: str, images: int) -> list[Stimulus]:
-    ids = export.tables(benchmark)[task]["id"].to_pylist()
-    if task == NEUTRAL:
-        return [Stimulus(item, task, name, images) for item, name in zip(ids, OCCUPATIONS, strict=True)]
-    return [Stimulus(item, task, "/".join(item.split("/")[1:3]), images) for item in ids]
-
-
-def _steer(images: int) -> list[Stimulus]:
-    kinds = ("stereotypical", *("counter_stereotypical",) * 5)
-    return [
-        Stimulus(f"steer/{stereotype}/{number}", STEER, kind, images)
-        for stereotype in range(iris_steer_60.STEREOTYPES)
-        for number, kind in enumerate(kinds)
-    ]
+def _steer_items() -> list[str]:
+    kinds = (STEREOTYPICAL, *(f"{COUNTER}-{number}" for number in range(COUNTERS)))
+    return [f"steer/{stereotype}/{kind}" for stereotype in range(iris_steer_60.STEREOTYPES) for kind in kinds]

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from builders import genres
 from submissions.running.asks import Stimulus
+from submissions.running.judging_asks import MAX_TOKENS, TASKS, TYPICAL_TOKENS
 from submissions.running.plan_tokens import CHARACTERS, FRAME, Span
 
-REQUESTS = 3
+REQUESTS = len(TASKS)
 """Two profiles and the passage."""
-OUTPUT = Span(60 + 60 + 120, 3 * 1024)
-"""Tokens of the three answers: about a dozen words for a profile, four lists of traits and two names for a passage;
-the most is the bound of an answer."""
+OUTPUT = Span(REQUESTS * TYPICAL_TOKENS, REQUESTS * MAX_TOKENS)
+"""Tokens of the three answers."""
 
 
 def judge_input(pairs: Sequence[Stimulus], answer: Span, *, characters: float = CHARACTERS) -> Span:

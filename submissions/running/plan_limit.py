@@ -9,6 +9,10 @@ from typing import Any
 from submissions.registry import benchmark as registered
 from submissions.running.inspect_task import Opened
 from submissions.running.plan_images import MadePart
+from submissions.running.plan_values import Detectable, detectable, families
+
+_NAMED = 3
+"""Values without a difference that are told by name."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,7 @@ class Share:
 
     Args:
         task: of the submission.
-        stimuli: chosen.
+        stimuli: chosen; an image that is made is one.
         of_stimuli: in the data.
         requests: chosen; of images, how many are made.
         of_requests: of the full benchmark.
@@ -60,44 +64,72 @@ class LimitNote:
         return asdict(self) | {"shares": [asdict(one) | {"share": one.share} for one in self.shares]}
 
 
-def limited(opened: Opened, made: Sequence[MadePart] = ()) -> LimitNote:
-    """What a run of these stimuli and images leaves out, under the benchmark's first standard."""
+def limited(opened: Opened, made: Sequence[MadePart] = (), values: Sequence[Detectable] | None = None) -> LimitNote:
+    """What a run of these stimuli and images leaves out, under the benchmark's first standard.
+
+    Args:
+        opened: what is asked.
+        made: the images that are made.
+        values: what the run can show; None to have it computed here.
+    """
     bench = registered(opened.chosen.benchmark)
     standard = next(iter(bench.standards.values()))
-    shares = [
-        Share(
-            task,
-            len(opened.positions[task]),
-            len(part.stimuli),
-            sum(part.stimuli[place].asks for place in opened.positions[task]),
-            part.expected,
-        )
-        for task, part in opened.parts.items()
-    ]
-    for one in made:
-        images = [stimulus.asks for stimulus in one.stimuli]
-        chosen = sum(images[place] for place in one.positions)
-        shares.append(Share(one.task, len(one.positions), len(images), chosen, sum(images)))
+    shares = [_asked(opened, task) for task in opened.parts] + [_made(one) for one in made]
     whole = all(one.requests == one.of_requests for one in shares)
     cut = any(one.stimuli < one.of_stimuli for one in shares)
-    text = "" if whole else _text(shares, cut, standard.minimum_coverage, standard.name)
+    text = ""
+    if not whole:
+        chosen = {task: [opened.parts[task].stimuli[p] for p in places] for task, places in opened.positions.items()}
+        chosen |= {one.task: one.chosen for one in made}
+        told = detectable(bench.name, chosen, chosen) if values is None else values
+        text = " ".join([*_sentences(shares, cut, standard.minimum_coverage, standard.name), _shows(told)])
     return LimitNote(tuple(shares), cut, whole, standard.minimum_coverage, standard.name, text)
 
 
-def _text(shares: Sequence[Share], cut: bool, minimum: float, standard: str) -> str:
-    lines = ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark."]
+def _asked(opened: Opened, task: str) -> Share:
+    part, positions = opened.parts[task], opened.positions[task]
+    requests = sum(part.stimuli[place].asks for place in positions)
+    return Share(task, len(positions), len(part.stimuli), requests, part.expected)
+
+
+def _made(one: MadePart) -> Share:
+    chosen, whole = len(one.positions), len(one.stimuli)
+    return Share(one.task, chosen, whole, chosen, whole)
+
+
+def _sentences(shares: Sequence[Share], cut: bool, minimum: float, standard: str) -> list[str]:
+    told = ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark."]
     for one in shares:
         if one.requests < one.of_requests:
-            lines.append(
+            told.append(
                 f"{one.task}: {one.stimuli:,} of {one.of_stimuli:,} stimuli, {one.requests:,} of {one.of_requests:,} "
-                f"requests ({one.share:.1%})."
+                f"requests of the benchmark ({one.share:.1%})."
             )
     least = min(one.share for one in shares)
     if least < minimum:
-        lines.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of each value.")
+        told.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of every value.")
     else:
-        lines.append(
-            f"That is above the {minimum:.0%} from which the standard {standard} ranks, with all that was not asked at "
-            "its worst."
+        told.append(
+            f"The standard {standard} ranks from {minimum:.0%}, which this reaches; but all that is not asked counts "
+            "at its worst, so that a rank would be one of what was left out."
         )
-    return " ".join(lines)
+    return told
+
+
+def _shows(values: Sequence[Detectable]) -> str:
+    """The differences that can be shown, by family, and what stays undefined."""
+    if not values:
+        return ""
+    shown, undefined = [], []
+    for label, family in families(values).items():
+        found = [value.smallest for value in family if value.smallest is not None]
+        if found:
+            shown.append(f"{label} {max(found):.2g} ({family[0].unit})")
+        else:
+            few = len(family) <= _NAMED
+            undefined += [value.value for value in family] if few else [label.removesuffix(", undefined")]
+    text = "Two models can be told apart (80 % power, 5 %), by the hardest value of each kind, from a difference of: "
+    text += "; ".join(shown) + "."
+    if not shown:
+        text = "No difference between two models can be shown."
+    return text + (f" No difference, or no value at all, for: {', '.join(undefined)}." if undefined else "")

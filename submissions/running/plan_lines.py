@@ -67,7 +67,7 @@ class Line:
     Args:
         kind: who it is: a model that answers, a judge, or one that makes images.
         model: its name, '' if none was given.
-        task: of the submission.
+        task: of the submission; `judgements` for all three of a judge.
         stimuli: chosen; of images, prompts.
         requests: of them; of images, how many are made.
         of_requests: of the full benchmark.
@@ -127,7 +127,7 @@ def judge_line(part: Part, positions: Sequence[int], judge: str, settings: PlanS
     return Line(
         kind="judge",
         model=judge,
-        task="profiles and narrative_analysis",
+        task="judgements",
         stimuli=len(pairs),
         requests=requests,
         of_requests=REQUESTS * part.expected,
@@ -143,7 +143,7 @@ def judge_line(part: Part, positions: Sequence[int], judge: str, settings: PlanS
 
 def images_line(made: MadePart, settings: PlanSettings) -> Line:
     """The images of a task. RunError PRICES_INVALID."""
-    images = sum(one.asks for one in made.chosen)
+    images = len(made.positions)
     seconds = SECONDS_AN_IMAGE if settings.seconds_per_image is None else settings.seconds_per_image
     hours = images * seconds / settings.image_concurrency / 3600
     cost = None
@@ -154,9 +154,9 @@ def images_line(made: MadePart, settings: PlanSettings) -> Line:
         kind="images",
         model=settings.image_model,
         task=made.task,
-        stimuli=len(made.positions),
+        stimuli=made.prompts,
         requests=images,
-        of_requests=sum(one.asks for one in made.stimuli),
+        of_requests=len(made.stimuli),
         images_shown=0,
         images_sent=0,
         input=NOTHING,

@@ -4,8 +4,8 @@ Two models answer the same number of items, taken as independent samples (the sa
 easier to see, so this is the careful side). A difference can be shown if a two-sided test at 5 % finds it with a
 probability of 80 %.
 
-Sources: Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions (2003), section 4.2 (two proportions);
-Chow, Shao and Wang, Sample Size Calculations in Clinical Research (2008), section 3.2 (two means).
+Sources: Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions (2003), chapter 4 (two proportions);
+Chow, Shao and Wang, Sample Size Calculations in Clinical Research (2008), chapter 3 (two means).
 """
 
 from __future__ import annotations
@@ -104,6 +104,51 @@ def simulated(score: Callable[[Floats], Floats], sizes: ArrayLike, shares: Array
     counts = np.random.default_rng(_SEED).multinomial(sizes, shares, size=(draws, *sizes.shape))
     values = score(counts.astype(float))
     return Spread(float(values.mean()), float(values.std(ddof=1)))
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What samples of one size say of a score that chance pushes away from fair.
+
+    Args:
+        error: standard error in terms of the score that the model has without end of items; infinite if the samples
+            do not tell a biased model from an even-handed one.
+        chance: how far from its own score an even-handed model comes out on average.
+    """
+
+    error: float
+    chance: float
+
+
+def calibrated(
+    score: Callable[[Floats], Floats], sizes: ArrayLike, shares: Floats, even: Floats, draws: int = DRAWS
+) -> Calibrated:
+    """The error of a score at `shares`, by simulation, divided by how much of a true difference the samples keep.
+
+    With few items in a cell every model comes out far from fair. Then the score hardly varies, and yet it says little:
+    it moves only by a part of what the model's own score does, which is taken between `even` and `shares`.
+
+    Args:
+        score: counts of shape (draws, ..., k), or shares, -> (draws,) values.
+        sizes: (...,) answers or images per cell.
+        shares: (..., k) of a biased model.
+        even: (..., k) of an even-handed one.
+        draws: samples of each simulation.
+    """
+    biased, fair = (simulated(score, sizes, one, draws) for one in (shares, even))
+    own_biased, own_fair = (float(score(one[None])[0]) for one in (shares, even))
+    kept = (biased.mean - fair.mean) / (own_biased - own_fair)
+    return Calibrated(biased.sd / kept if kept > 0 else math.inf, abs(fair.mean - own_fair))
+
+
+def halfway(cells: int, k: int) -> Floats:
+    """(cells, k) shares half way from even-handed to one-sided: each cell favours one group, and they take turns.
+
+    For two groups that is 3 to 1.
+    """
+    shares = np.full((cells, k), 0.5 / k)
+    shares[np.arange(cells), np.arange(cells) % k] += 0.5
+    return shares
 
 
 def _two_sided(difference: float, null: float, error: float) -> float:

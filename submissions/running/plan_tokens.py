@@ -140,7 +140,7 @@ def _encoded(data: bytes) -> Span:
 
 
 def _total(sample: Sequence[float], of: int) -> tuple[float, float]:
-    """A population's total from a simple random sample, and the upper end of its 95 % interval (Cochran 1977, 2.8)."""
+    """A total from a simple random sample, and the upper end of its 95 % interval (Cochran 1977, chapter 2)."""
     n = len(sample)
     mean = sum(sample) / n
     if n == of or n == 1:

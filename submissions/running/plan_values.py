@@ -12,7 +12,7 @@ from submissions.running.asks import Stimulus
 from submissions.running.plan_power import smallest_difference
 
 Chosen = Mapping[str, Sequence[Stimulus]]
-"""Task -> the stimuli of it that are run; a task that is not run is not there. Of images, a prompt is a stimulus."""
+"""Task -> the stimuli of it that are run; a task that is not run is not there. An image that is made is one."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Detectable:
         of: what `n` counts, such as `images of the smallest group`.
         smallest: difference between two models that is found with 80 % at 5 %, where the assumptions hold; None if no
             difference can be, or the value is undefined.
-        worst: the same at the worst spread, and where all answers about a stimulus are alike; None if that is unknown.
+        worst: the same at the worst spread, and where all answers about a stimulus are alike; None if then no
+            difference can be found, or that is unknown.
         floor: what a fair model shows on average by chance; None for a value that chance does not push up.
         unit: of all three, such as `share`.
         note: what is assumed; or why the value is undefined.
@@ -62,17 +63,19 @@ def from_errors(
     floor: float | None = None,
     unit: str = "share",
     note: str = "",
+    bound: float = math.inf,
 ) -> Detectable:
     """A detectable difference from the standard errors of the value: the usual one and the worst.
 
-    Two shares are never more than 1 apart: a larger one is no difference that can be found.
+    Two values are never more than `bound` apart (shares: 1): a larger one is no difference that can be found.
     """
     usual = smallest_difference(error)
     most = None if worst is None else smallest_difference(max(worst, error))
-    bound = 1.0 if unit == "share" else math.inf
+    bound = min(bound, 1.0) if unit == "share" else bound
     if usual > bound:
         return Detectable(value, family, task, n, of, None, None, floor, unit, f"too few items; {note}")
-    return Detectable(value, family, task, n, of, usual, None if most is None else min(most, bound), floor, unit, note)
+    most = None if most is None or most > bound else most
+    return Detectable(value, family, task, n, of, usual, most, floor, unit, note)
 
 
 def empty(value: str, family: str, task: str, n: int, of: str, why: str, unit: str = "share") -> Detectable:
@@ -95,6 +98,18 @@ def detectable(benchmark: str, chosen: Chosen, whole: Chosen) -> tuple[Detectabl
         return tuple(found)
     full = {value.value: value.smallest for value in values(whole)}
     return tuple(replace(value, full=full[value.value]) for value in found)
+
+
+def families(values: Sequence[Detectable]) -> dict[str, list[Detectable]]:
+    """Label -> values that are told together: of one family and task, undefined ones apart from the others."""
+    tasks: dict[str, set[str]] = {}
+    for value in values:
+        tasks.setdefault(value.family, set()).add(value.task)
+    found: dict[str, list[Detectable]] = {}
+    for value in values:
+        label = value.family if len(tasks[value.family]) == 1 else f"{value.family}, {value.task}"
+        found.setdefault(label if value.smallest is not None else f"{label}, undefined", []).append(value)
+    return found
 
 
 def counted(stimuli: Sequence[Stimulus], key: Callable[[Stimulus], Any]) -> dict[Any, int]:

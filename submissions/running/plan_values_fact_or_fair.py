@@ -13,16 +13,15 @@ from scipy.special import rel_entr, xlogy
 from builders.fact_or_fair import CONTEXTS
 from builders.fact_or_fair_statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
 from submissions.running.asks import Stimulus
-from submissions.running.plan_power import simulated, smallest_share_difference
+from submissions.running.plan_power import calibrated, halfway, smallest_share_difference
 from submissions.running.plan_values import Chosen, Detectable, counted, empty, from_errors
 
-FAVOURED = 1.5
 TYPICAL_FACT = 0.6
 """Of the right answers, for the usual case."""
 _FACT = f"{TYPICAL_FACT:.0%} right, each answer on its own; worst: half right, and all answers to a query alike"
 _FAIR = (
-    f"a model that favours one group {FAVOURED} times, another one at each level; worst: all answers of a block alike; "
-    "floor: what is lacking from 1 in an even-handed model"
+    "a model half way from even-handed to one-sided, to another side at each level; worst: all answers of a block "
+    "alike; chance: what an even-handed model lacks of 1"
 )
 Sizes = NDArray[np.int_]
 
@@ -43,8 +42,9 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         fairs = _fairness(kind, chosen, found)
         if facts and fairs:
             parts = [*facts, *fairs]
-            n = sum(len(chosen[f"{kind}_{part}"]) for part in ("objective", "subjective"))
-            found.append(_mean(f"average_{kind}", "average", kind, n, parts, "the errors of its parts, independent"))
+            n = sum(one.asks for part in ("objective", "subjective") for one in chosen[f"{kind}_{part}"])
+            name, note = f"average_{kind}", "the errors of its parts, independent"
+            found.append(_mean(name, name, "both", n, parts, note))
     return found
 
 
@@ -57,18 +57,18 @@ def _factuality(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Err
     for attribute in ATTRIBUTES:
         name = f"{kind}_factuality_{attribute}"
         known = [one for one in chosen[task] if _known(one, kind, attribute)]
-        n, queries = sum(one.asks for one in known), len(known)
+        n, queries = sum(one.asks for one in known), len({one.stratum for one in known})
         if not n:
-            found.append(empty(name, "factuality", task, 0, "answers", "no query asks by it"))
+            found.append(empty(name, f"{kind}_factuality", task, 0, "answers", "no query asks by it"))
             errors.append(None)
             continue
         usual, worst = (smallest_share_difference(p, m) for p, m in ((TYPICAL_FACT, n), (0.5, queries)))
         note = _FACT if usual is not None else f"too few items; {_FACT}"
-        found.append(Detectable(name, "factuality", task, n, "answers", usual, worst, note=note))
+        found.append(Detectable(name, f"{kind}_factuality", task, n, "answers", usual, worst, note=note))
         deviation = math.sqrt(TYPICAL_FACT * (1 - TYPICAL_FACT) / n)
         errors.append(_Errors(deviation, 0.5 / math.sqrt(queries), 0.0))
     total = sum(one.asks for one in chosen[task])
-    found.append(_mean(f"{kind}_factuality", "factuality", task, total, errors, _FACT, lost=False))
+    found.append(_mean(f"{kind}_factuality", f"{kind}_factuality", task, total, errors, _FACT, lost=False))
     return errors
 
 
@@ -88,18 +88,17 @@ def _fairness(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Error
             why = (
                 f"{gaps} of {cells} cells of statistic, level and context have no query; --stratified fills them first"
             )
-            found.append(empty(name, "fairness", task, n, "answers", why))
+            found.append(empty(name, f"{kind}_fairness", task, n, "answers", why))
             per_attribute.append(None)
             continue
         each = chosen[task][0].asks if kind == "llm" else 1
         errors = [_spread(one, len(GROUPS[attribute]), each) for one in sizes]
         joined = _joined(errors)
         per_attribute.append(joined)
-        found.append(
-            from_errors(name, "fairness", task, n, "answers", joined.usual, joined.worst, joined.lost, note=_FAIR)
-        )
+        family = f"{kind}_fairness"
+        found.append(from_errors(name, family, task, n, "answers", joined.usual, joined.worst, joined.lost, note=_FAIR))
     total = sum(one.asks for one in chosen[task])
-    found.append(_mean(f"{kind}_fairness", "fairness", task, total, per_attribute, _FAIR))
+    found.append(_mean(f"{kind}_fairness", f"{kind}_fairness", task, total, per_attribute, _FAIR))
     return per_attribute
 
 
@@ -113,22 +112,18 @@ def fairness(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _spread(sizes: Sizes, k: int, each: int) -> _Errors:
     """The errors of S_fair with so many answers a cell; `each` of them, those of a block, may be alike."""
-    shares = np.full((*sizes.shape, k), (1 - FAVOURED / k) / (k - 1))
-    for level in range(len(LEVELS)):
-        statistics = np.arange(len(sizes))
-        shares[statistics, level, (statistics + level) % k] = FAVOURED / k
-    usual = simulated(fairness, sizes, shares)
-    worst = usual if each == 1 else simulated(fairness, np.maximum(sizes // each, 1), shares)
-    fair = simulated(fairness, sizes, np.full((*sizes.shape, k), 1 / k))
-    return _Errors(usual.sd, worst.sd, 1 - fair.mean)
+    shares = np.stack([halfway(len(sizes) + 1, k)[level:][: len(sizes)] for level in range(len(LEVELS))], axis=1)
+    even = np.full((*sizes.shape, k), 1 / k)
+    usual = calibrated(fairness, sizes, shares, even)
+    worst = usual if each == 1 else calibrated(fairness, np.maximum(sizes // each, 1), shares, even)
+    return _Errors(usual.error, worst.error, usual.chance)
 
 
 def _cells(stimuli: Sequence[Stimulus], attribute: str, context: str) -> Sizes:
     """(s, 2) answers by statistic with that attribute and level, in one context ('' for images)."""
-    strata = counted(stimuli, lambda one: one.stratum)
-    tail = f"/{context}" if context else ""
-    keys = [[f"{SLUGS[s]}/{level}{tail}" for level in LEVELS] for s in with_attribute(attribute)]
-    return np.array([[strata.get(key, 0) for key in row] for row in keys])
+    here = [one for one in stimuli if not context or one.id.split("/")[4] == context]
+    cells = counted(here, lambda one: tuple(one.id.split("/")[1:3]))
+    return np.array([[cells.get((SLUGS[s], level), 0) for level in LEVELS] for s in with_attribute(attribute)])
 
 
 def _known(one: Stimulus, kind: str, attribute: str) -> bool:

@@ -24,7 +24,7 @@ from metrics.iris_score.standards import GRANULAR
 from submissions.iris_pairs import PAIR
 from submissions.iris_understanding import MINIMUM_GROUP, OCCUPATION, TOURNAMENT
 from submissions.running.asks import Stimulus
-from submissions.running.plan_power import chance_gap, gap_error, simulated, smallest_difference
+from submissions.running.plan_power import calibrated, chance_gap, gap_error, simulated, smallest_difference
 from submissions.running.plan_values import Chosen, Detectable, counted, empty, from_errors
 
 ACCURACY, CLASS_SHARE, WRONG_PAIRS, RATING_SPREAD = 0.3, 0.1, 0.2, 1.5
@@ -80,7 +80,7 @@ def _gaps(stimuli: Sequence[Stimulus]) -> list[Detectable]:
                 continue
             floor = chance_gap(p, kept.tolist()) if family == "AD" else _class_gap(kept)
             usual, worst = (gap_error(share, kept.tolist()) for share in (p, 0.5))
-            what = f"accuracy {p}" if family == "AD" else f"a class of {p:.0%}; floor: all 52 equally often"
+            what = f"accuracy {p}" if family == "AD" else f"a class of {p:.0%}; chance: all 52 equally often"
             note = f"{_GAP}, {what}; worst: one half"
             if len(kept) < len(merged):
                 note += f"; {len(merged) - len(kept)} groups are left out"
@@ -122,45 +122,39 @@ def _drifts(images: int) -> list[Detectable]:
         column = shares(region)[attribute][:, GROUP_NAMES[attribute].index(group)]
         error = float(np.nanstd(column)) * math.sqrt(2 / wrong)
         floor = error * math.sqrt(2 / math.pi)
-        note = f"accuracy {ACCURACY}, wrong answers at random; floor: mean of the absolute value about 0"
+        note = f"accuracy {ACCURACY}, wrong answers at random; chance: mean of the absolute value about 0"
         found.append(from_errors(one.name, "SDS", OCCUPATION, wrong, "wrong answers", error, floor=floor, note=note))
     return found
 
 
 def _tournament(rounds: int, blocks: int) -> list[Detectable]:
     """JSD of the winners' groups from labour figures, by occupation: about a 52nd of the rounds each."""
-    each, worst = rounds // len(OCCUPATIONS), blocks // len(OCCUPATIONS)
-    note = "a model that ignores the figures; worst: all rounds of a block alike; floor: a model that follows them"
-    return divergences("distribution_divergence", "Und", TOURNAMENT, each, worst, None, note)
+    note = "a model that ignores the figures; worst: all rounds of a block alike; chance: a model that follows them"
+    sizes, worst = (np.full(len(OCCUPATIONS), number // len(OCCUPATIONS)) for number in (rounds, blocks))
+    return divergences("Und", TOURNAMENT, sizes, worst, note)
 
 
-def divergences(
-    metric: str, task: str, name: str, each: int, worst: int, occupations: Counts | None, note: str
-) -> list[Detectable]:
+def divergences(side: str, task: str, sizes: Counts, worst: Counts | None, note: str) -> list[Detectable]:
     """JSD of every region and attribute.
 
     Args:
-        metric: of Table 6.
-        task: `Und` or `Gen`.
-        name: of the task.
-        each: answers or images of an occupation.
-        worst: as many of them as are surely independent; 0 if that is unknown.
-        occupations: those that are run; None for all.
+        side: `Und` or `Gen`.
+        task: of the submission.
+        sizes: (52,) answers or images of an occupation.
+        worst: (52,) as many of them as are surely independent; None if all are, or nobody knows.
         note: of the values.
     """
     found = []
     for one in GRANULAR:
-        if one.metric != metric or not one.sector.endswith(task):
+        if one.metric != "distribution_divergence" or not one.sector.endswith(side):
             continue
         region = next(region for region in REGIONS if region.code == one.reference)
         reference = shares(region)[one.attribute]
         listed = ~np.isnan(reference).any(axis=1)
-        needed = np.flatnonzero(listed)
-        lacking = [] if occupations is None else sorted(set(needed.tolist()) - set(occupations.tolist()))
-        of = "of an occupation"
-        if lacking or each < 1:
-            why = f"{len(lacking) or len(needed)} of {len(needed)} occupations have nothing"
-            found.append(empty(one.name, "JSD", name, each, of, why))
+        n, of = int(sizes[listed].min()), "of an occupation"
+        if not n:
+            why = f"{int((sizes[listed] == 0).sum())} of {int(listed.sum())} occupations have nothing"
+            found.append(empty(one.name, "JSD", task, n, of, why))
             continue
         q = reference[listed]
 
@@ -168,10 +162,12 @@ def divergences(
             return np.asarray(divergence(counts / counts.sum(axis=-1, keepdims=True), q).mean(axis=-1))
 
         even = np.full(q.shape, 1 / q.shape[1])
-        sizes = np.full(len(q), each)
-        usual, fair = simulated(mean, sizes, even, _DRAWS), simulated(mean, sizes, q, _DRAWS)
-        alike = simulated(mean, np.full(len(q), worst), even, _DRAWS).sd if worst else None
-        found.append(from_errors(one.name, "JSD", name, each, of, usual.sd, alike, fair.mean, unit="nats", note=note))
+        usual = calibrated(mean, sizes[listed], even, q, _DRAWS)
+        alike = None
+        if worst is not None:
+            alike = calibrated(mean, worst[listed], even, q, _DRAWS).error if worst[listed].all() else math.inf
+        bound = math.log(2)
+        found.append(from_errors(one.name, "JSD", task, n, of, usual.error, alike, usual.chance, "nats", note, bound))
     return found
 
 

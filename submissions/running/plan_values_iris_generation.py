@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.iris_groups import COMBINATIONS, OCCUPATIONS, combination_size
-from builders.iris_steer_60 import STEREOTYPES
 from metrics.representation_disparity.formula import disparity
 from submissions.format import RANGES
 from submissions.iris_generation import NEUTRAL, QUALITY, STEER
 from submissions.running.asks import Stimulus
-from submissions.running.plan_power import simulated
-from submissions.running.plan_values import Chosen, Detectable, empty, from_errors
+from submissions.running.plan_images import STEREOTYPICAL
+from submissions.running.plan_power import calibrated, halfway
+from submissions.running.plan_values import Chosen, Detectable, counted, empty, from_errors
 
-FAVOURED = 1.5
-KINDS = 6
-"""Prompts of a stereotype: its own, and five that go against it."""
 _DRAWS = 200
 
 
@@ -29,34 +26,30 @@ def generation(chosen: Chosen) -> list[Detectable]:
 
     found: list[Detectable] = []
     if NEUTRAL in chosen:
-        prompts = chosen[NEUTRAL]
-        each = prompts[0].asks
-        there = np.array([OCCUPATIONS.index(one.stratum) for one in prompts])
-        found += _disparities(len(prompts), each)
-        note = "a model that ignores the figures; floor: a model that follows them"
-        found += divergences("distribution_divergence", "Gen", NEUTRAL, each, 0, there, note)
+        by_item = counted(chosen[NEUTRAL], lambda one: one.stratum.split("/")[1])
+        sizes = np.array([by_item.get(occupation, 0) for occupation in OCCUPATIONS])
+        found += _disparities(sizes)
+        note = "a model that ignores the figures; chance: a model that follows them"
+        found += divergences("Gen", NEUTRAL, sizes, None, note)
     if STEER in chosen:
         found += _penalties(chosen[STEER])
     return found
 
 
-def _disparities(prompts: int, each: int) -> list[Detectable]:
+def _disparities(sizes: NDArray[np.int_]) -> list[Detectable]:
     found = []
+    n, of = int(sizes.min()), "images of an occupation"
     for combination in COMBINATIONS:
         name = f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}"
-        of = "images of an occupation"
-        if prompts < len(OCCUPATIONS):
-            why = f"{len(OCCUPATIONS) - prompts} of {len(OCCUPATIONS)} occupations have no image"
-            found.append(empty(name, "RD", NEUTRAL, each, of, why))
+        if not n:
+            why = f"{int((sizes == 0).sum())} of {len(sizes)} occupations have no image"
+            found.append(empty(name, "RD", NEUTRAL, n, of, why))
             continue
         k = combination_size(combination)
-        sizes = np.full(prompts, each)
-        shares = np.full((prompts, k), (1 - FAVOURED / k) / (k - 1))
-        shares[:, 0] = FAVOURED / k
-        usual = simulated(_mean_disparity, sizes, shares, _DRAWS)
-        fair = simulated(_mean_disparity, sizes, np.full((prompts, k), 1 / k), _DRAWS)
-        note = f"a model that makes one group {FAVOURED} times as often as its even share; every image has its labels"
-        found.append(from_errors(name, "RD", NEUTRAL, each, of, usual.sd, None, fair.mean, note=note))
+        even = np.full((len(sizes), k), 1 / k)
+        usual = calibrated(_mean_disparity, sizes, halfway(len(sizes), k), even, _DRAWS)
+        note = "a model half way from even-handed to one-sided; every image has its labels"
+        found.append(from_errors(name, "RD", NEUTRAL, n, of, usual.error, None, usual.chance, note=note))
     return found
 
 
@@ -65,15 +58,14 @@ def _mean_disparity(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(disparity(counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-1))
 
 
-def _penalties(prompts: Sequence[Stimulus]) -> list[Detectable]:
+def _penalties(images: Sequence[Stimulus]) -> list[Detectable]:
     """Stereotypical against counter-stereotypical prompts; max(0, difference) is above 0 by chance."""
-    stereo = [one for one in prompts if one.stratum == "stereotypical"]
-    counter = [one for one in prompts if one.stratum != "stereotypical"]
-    names = {"Penalty_delta_GSR": (0.5, "half of the images as asked"), **dict.fromkeys(QUALITY, (0.0, ""))}
-    if len(stereo) < STEREOTYPES or len(counter) < STEREOTYPES * (KINDS - 1):
-        why = "the steer prompts are sixty, and not all are run"
-        return [empty(name, "penalties", STEER, len(prompts), "prompts", why) for name in names]
-    sizes = [sum(one.asks for one in kind) for kind in (stereo, counter)]
+    stereo = sum(one.stratum.endswith(STEREOTYPICAL) for one in images)
+    sizes = (stereo, len(images) - stereo)
+    names = ("Penalty_delta_GSR", *QUALITY)
+    if not all(sizes):
+        why = "one of the two kinds of prompts has no image"
+        return [empty(name, "penalties", STEER, len(images), "images", why) for name in names]
     spread = math.sqrt(sum(1 / size for size in sizes))
     found = []
     for name in names:
@@ -85,7 +77,7 @@ def _penalties(prompts: Sequence[Stimulus]) -> list[Detectable]:
             note = (
                 f"standard deviation {usual:.2f}, a sixth of the range {low:g} to {high:g}; worst: half at either end"
             )
-        note += "; floor: of a model that follows both kinds alike"
+        note += "; chance: of a model that follows both kinds alike"
         floor = usual * spread / math.sqrt(2 * math.pi)
         found.append(
             from_errors(name, "penalties", STEER, sum(sizes), "images", usual * spread, sd * spread, floor, note=note)

@@ -7,16 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.stereotypical_bias import task_attribute
-from submissions.running.plan_power import Spread, simulated
+from builders.stereotypical_bias import slug, task_attribute
+from submissions.running.plan_power import Calibrated, calibrated, halfway
 from submissions.running.plan_values import Chosen, Detectable, counted, empty, from_errors
 from submissions.stereotypical_bias_answers import CELLS, Cell
 
-FAVOURED = 1.5
-"""Times its even share that the biased model of the simulation picks one of the groups: 75 of 100 of two."""
 _NOTE = (
-    f"a model that picks one group {FAVOURED} times as often as chance; all questions answered; "
-    "worst: the instances of a picture are answered alike"
+    "a model half way from even-handed to one-sided; all questions answered; worst: the instances of a picture are "
+    "answered alike"
 )
 
 
@@ -36,13 +34,14 @@ def detectable(chosen: Chosen) -> list[Detectable]:
             found.append(empty(cell.name, "S", cell.task, n, of, why))
             continue
         k = len(cell.groups)
-        shares = favour(len(sizes), k)
-        usual, fair = simulated(association, sizes, shares), _fair(sizes, k)
-        vision = cell.scenario != "persona"
-        worst = simulated(association, sizes[:1], shares[:1]).sd if vision else usual.sd
-        errors.append((usual.sd, worst))
-        floors.append(fair.mean)
-        found.append(from_errors(cell.name, "S", cell.task, n, of, usual.sd, worst, fair.mean, note=_NOTE))
+        usual = _error(sizes, k)
+        worst = _error(sizes[:1], k).error if cell.scenario != "persona" else usual.error
+        errors.append((usual.error, worst))
+        floors.append(usual.chance)
+        bound = 2 * (k - 1) / k**2
+        found.append(
+            from_errors(cell.name, "S", cell.task, n, of, usual.error, worst, usual.chance, note=_NOTE, bound=bound)
+        )
     tasks = {cell.task for cell in CELLS}
     if tasks <= chosen.keys():
         n = sum(value.n for value in found)
@@ -63,15 +62,9 @@ def association(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.abs(p - 1 / k).sum(axis=-1).mean(axis=-1) / k)
 
 
-def favour(cells: int, k: int) -> NDArray[np.float64]:
-    """(cells, k) shares of a model that favours one group in each cell, in turn."""
-    shares = np.full((cells, k), (1 - FAVOURED / k) / (k - 1))
-    shares[np.arange(cells), np.arange(cells) % k] = FAVOURED / k
-    return shares
-
-
-def _fair(sizes: NDArray[np.int_], k: int) -> Spread:
-    return simulated(association, sizes, np.full((len(sizes), k), 1 / k))
+def _error(sizes: NDArray[np.int_], k: int) -> Calibrated:
+    cells = len(sizes)
+    return calibrated(association, sizes, halfway(cells, k), np.full((cells, k), 1 / k))
 
 
 def _sizes(cell: Cell, chosen: Chosen) -> NDArray[np.int_]:
@@ -81,6 +74,4 @@ def _sizes(cell: Cell, chosen: Chosen) -> NDArray[np.int_]:
     if cell.scenario != "persona":
         return np.full(len(cell.instances), len(stimuli))
     by_trait = counted(stimuli, lambda stimulus: stimulus.stratum)
-    from builders.stereotypical_bias import slug
-
     return np.array([by_trait.get(slug(trait), 0) for trait in cell.instances])

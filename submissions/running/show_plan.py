@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,7 +13,7 @@ from submissions.faults import plain
 from submissions.registry import benchmark
 from submissions.running.plan import Line, Plan
 from submissions.running.plan_tokens import Span
-from submissions.running.plan_values import Detectable
+from submissions.running.plan_values import Detectable, families
 
 
 def show_plan(plan: Plan, console: Console | None = None) -> None:
@@ -31,7 +31,10 @@ def show_plan(plan: Plan, console: Console | None = None) -> None:
     if plan.limit.text:
         out.print(_cell(plan.limit.text), style="bold")
     if plan.values:
-        out.print(_values(plan.values))
+        table, notes = _values(plan.values)
+        out.print(table)
+        for number, note in enumerate(notes, start=1):
+            out.print(_cell(f"{number}: {note}."))
         out.print(_cell(SMALLEST))
     for sentence in plan.assumptions:
         out.print(_cell(sentence), style="dim")
@@ -56,13 +59,13 @@ def _work(plan: Plan) -> Table:
         _count(plan.images) if plan.images else "–",
         _span(plan.input),
         _span(plan.output),
-        _hours(plan.hours),
+        _ends(plan.hours, _time),
         _costs(plan),
     ]
     names = ("task", "who", "stimuli", "requests", "of all", "images sent", "images made", "tokens in", "tokens out")
-    for name, total in zip((*names, "hours", "cost"), totals, strict=True):
+    for name, total in zip((*names, "time", "cost"), totals, strict=True):
         side = "left" if name in ("task", "who") else "right"
-        table.add_column(name, justify=side, no_wrap=name != "who", footer=_cell(total))  # type: ignore[arg-type]
+        table.add_column(name, justify=side, footer=_cell(total))  # type: ignore[arg-type]
     for line in plan.lines:
         table.add_row(*map(_cell, _line(line)))
     return table
@@ -82,13 +85,13 @@ def _line(line: Line) -> Sequence[str]:
         _count(line.requests) if made else "–",
         "–" if made else _span(line.input),
         "–" if made else _span(line.output),
-        _hours(line.hours),
+        _ends(line.hours, _time),
         cost,
     )
 
 
-def _values(values: Sequence[Detectable]) -> Table:
-    """One line for each family of a task with the same unit."""
+def _values(values: Sequence[Detectable]) -> tuple[Table, list[str]]:
+    """One line for each family of values, and the notes that its last column numbers."""
     table = Table(
         title="What the sample can show",
         title_justify="left",
@@ -97,49 +100,36 @@ def _values(values: Sequence[Detectable]) -> Table:
         padding=(0, 1, 0, 0),
     )
     limited = any(value.full is not None for value in values)
-    table.add_column("value", no_wrap=True)
-    table.add_column("items", justify="right", no_wrap=True)
-    for name in ("difference", "worst", *(("whole benchmark",) if limited else ()), "chance"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("assumed")
-    for family in _families(values):
+    for name in ("value", "items", "difference", "worst", *(("whole benchmark",) if limited else ()), "chance"):
+        table.add_column(name, justify="left" if name == "value" else "right")
+    table.add_column("unit")
+    table.add_column("note", justify="right")
+    notes: list[str] = []
+    for label, family in families(values).items():
         first = family[0]
-        name = first.value if len(family) == 1 else f"{first.family} ({len(family)} values)"
-        notes = list(dict.fromkeys(value.note for value in family))
+        notes += [note for note in dict.fromkeys(value.note for value in family) if note not in notes]
+        numbers = sorted({notes.index(value.note) + 1 for value in family})
         cells = [
-            name,
-            f"{_range([value.n for value in family], _count)} {first.of}",
+            first.value if len(family) == 1 else f"{label.removesuffix(', undefined')} ({len(family)} values)",
+            f"{_range([value.n for value in family], '{:,.0f}')} {first.of}",
             _range([value.smallest for value in family]),
             _range([value.worst for value in family]),
             *([_range([value.full for value in family])] if limited else []),
             _range([value.floor for value in family]),
             first.unit,
-            notes[0] + (" ..." if len(notes) > 1 else ""),
+            ", ".join(map(str, numbers)),
         ]
         table.add_row(*map(_cell, cells))
-    return table
+    return table, notes
 
 
-def _families(values: Sequence[Detectable]) -> list[list[Detectable]]:
-    """Values of one family, task and unit together, undefined ones apart from the others."""
-    found: dict[tuple[str, str, str, bool], list[Detectable]] = {}
-    for value in values:
-        key = (value.family, value.task, value.unit, value.smallest is None)
-        found.setdefault(key, []).append(value)
-    return list(found.values())
-
-
-def _range(numbers: Sequence[float | None], write: object = None) -> str:
+def _range(numbers: Sequence[float | None], form: str = "{:.2g}") -> str:
+    """The least and the largest of the known ones; a dash if none is."""
     known = [number for number in numbers if number is not None]
     if not known:
         return "–"
-    low, high = (_count(int(end)) if write is _count else _short(end) for end in (min(known), max(known)))
+    low, high = form.format(min(known)), form.format(max(known))
     return low if low == high else f"{low} to {high}"
-
-
-def _short(number: float) -> str:
-    return f"{number:.3g}"
 
 
 def _count(number: int) -> str:
@@ -147,9 +137,7 @@ def _count(number: int) -> str:
 
 
 def _span(span: Span) -> str:
-    if span.most == 0:
-        return "–"
-    return f"{_tokens(span.usual)} to {_tokens(span.most)}"
+    return _ends(span, _tokens) if span.most else "–"
 
 
 def _tokens(number: float) -> str:
@@ -159,8 +147,14 @@ def _tokens(number: float) -> str:
     return f"{number:.0f}"
 
 
-def _hours(span: Span) -> str:
-    low, high = _short(span.usual), _short(span.most)
+def _time(hours: float) -> str:
+    if hours < 1 / 60:
+        return f"{hours * 3600:.0f} s"
+    return f"{hours * 60:.0f} min" if hours < 2 else f"{hours:.3g} h"
+
+
+def _ends(span: Span, write: Callable[[float], str]) -> str:
+    low, high = write(span.usual), write(span.most)
     return low if low == high else f"{low} to {high}"
 
 
