@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -24,6 +25,7 @@ from submissions.running.asks import Ask, ask_seed
 from submissions.running.errors import RunError
 from submissions.running.image_made import Made, checked, failed, refused
 from submissions.running.image_models import open_image_model
+from submissions.running.image_process import Process
 from submissions.running.image_store import ImageStore, write_plan
 from submissions.running.images import ImageReport, make_images, remake
 from tests.submissions.running import images_killed, images_painter
@@ -320,6 +322,25 @@ def test_so_many_calls_run_at_the_same_time(tmp_path: Path) -> None:
             return super().make(prompts)
 
     assert made(plan(80), tmp_path, Meeting(concurrency=4)).answered == 80
+
+
+def test_processes_take_whole_slices_by_turns_and_the_first_one_finishes(tmp_path: Path) -> None:
+    asks = plan(260, refused=[0, 64], failed=[70])
+    made(asks, tmp_path / "one")
+    for count in (2, 3, 7):
+        folder, barrier = tmp_path / str(count), threading.Barrier(count)
+        models = [Toy() for _ in range(count)]
+
+        def work(index: int, folder: Path = folder, barrier: Any = barrier, models: Any = models) -> Any:
+            process = Process(index, len(models), wait=barrier.wait)
+            return make_images(asks, models[index], folder, seed=7, process=process)
+
+        with ThreadPoolExecutor(count) as pool:
+            first, *others = pool.map(work, range(count))
+        assert first.fates() == {"answered": 257, "refused": 2, "failed": 1}
+        assert set(others) == {None}
+        assert [len(model.asked) for model in models[:2]] == {2: [132, 128], 3: [128, 68], 7: [64, 64]}[count]
+        assert files(folder) == files(tmp_path / "one")
 
 
 def test_a_model_that_answers_with_too_few_images_is_wrong(tmp_path: Path) -> None:

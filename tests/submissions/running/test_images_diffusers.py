@@ -154,23 +154,19 @@ def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_p
     launch = ["--multi_gpu", "--num_processes", 2, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend"]
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
 
-    def run(*command: object) -> str:
-        told = subprocess.run(
-            [sys.executable, *map(str, command)],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert told.returncode == 0, told.stderr
-        return told.stdout
-
-    one = run(*words, tmp_path / "one", "--device", "cpu")
-    assert "2 shards" in one
-    two = run("-m", "accelerate.commands.launch", *launch, "no", "--main_process_port", 0, *words, tmp_path / "two")
-    assert two.count("2 shards") == 1
+    make_images(asks(70), opened(sdxl, "&batch=8"), tmp_path / "one", seed=0)
+    command = [sys.executable, "-m", "accelerate.commands.launch", *launch, "no", "--main_process_port", 0, *words]
+    two = subprocess.run(
+        [*map(str, command), str(tmp_path / "two")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert two.returncode == 0, two.stderr
+    assert two.stdout.count("2 shards") == 1
     assert shards(tmp_path / "one") == shards(tmp_path / "two")
 
 
