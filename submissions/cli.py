@@ -33,6 +33,10 @@ app.command("build", epilog=cli_builders.BUILD_EXAMPLE)(cli_builders.build)
 app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE)(cli_builders.sources)
 app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE)(cli_builders.publish)
 app.command("run", epilog=cli_run.RUN_EXAMPLE)(cli_run.run)
+app.command("judge", epilog=cli_run.JUDGE_EXAMPLE)(cli_run.judge)
+app.command("plan", epilog=cli_run.PLAN_EXAMPLE)(cli_run.plan)
+app.command("remake", epilog=cli_run.REMAKE_EXAMPLE)(cli_run.remake)
+importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
 ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 

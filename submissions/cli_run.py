@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from submissions import show
 from submissions.faults import UsageError
 from submissions.registry import NAMES
+from submissions.running.errors import RunError
+
+if TYPE_CHECKING:
+    from submissions.running.run import Outcome
 
 RUN_EXAMPLE = "Example: fairspace run --benchmark genres --data built --model openai/gpt-4o --out mine"
+JUDGE_EXAMPLE = "Example: fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral"
+PLAN_EXAMPLE = "Example: fairspace plan --benchmark genres --data built --model openai/gpt-4o --limit 200 --stratified"
+REMAKE_EXAMPLE = "Example: fairspace remake mine generation_neutral neutral/nurse 7 --out nurse.png"
+IMPORT_EXAMPLE = "Example: fairspace import inspect logs/*.eval --out mine"
 _PACKAGES = {"inspect_ai": "inspect-ai", "openai": "openai", "aiohttp": "aiohttp"}
 
 BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")]
@@ -33,6 +42,12 @@ TimeoutOption = Annotated[int, typer.Option(help="Of an attempt, in seconds.", m
 TemperatureOption = Annotated[float | None, typer.Option(help="What the paper states, or the model's own.", min=0)]
 TopPOption = Annotated[float | None, typer.Option(help="The model's own if left out.", min=0, max=1)]
 MaxTokensOption = Annotated[int | None, typer.Option(help="Of an answer; the task's own bound if left out.", min=1)]
+RevisionOption = Annotated[str, typer.Option(help="Commit, date or version of the model.")]
+OrganisationOption = Annotated[str, typer.Option(help="Who made the model.")]
+LicenceOption = Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")]
+ContactOption = Annotated[str, typer.Option(help="Where questions can be asked.")]
+AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
+TextOnlyOption = Annotated[bool, typer.Option("--text-only", help="genres: leave the pictures out.")]
 
 
 def run(
@@ -53,7 +68,7 @@ def run(
     stratified: StratifiedOption = False,
     seed: Annotated[int | None, typer.Option(help="Of the run; each request and image has its own from it.")] = None,
     prefix: Annotated[str, typer.Option(help="stereotypical_bias: prefix of every prompt.")] = "plain",
-    text_only: Annotated[bool, typer.Option("--text-only", help="genres: leave the pictures out.")] = False,
+    text_only: TextOnlyOption = False,
     base_url: BaseUrlOption = "",
     argument: ArgumentOption = None,
     connections: ConnectionsOption = 16,
@@ -63,11 +78,11 @@ def run(
     top_p: TopPOption = None,
     max_tokens: MaxTokensOption = None,
     name: Annotated[str, typer.Option(help="Of the model on the board; from --model if left out.")] = "",
-    revision: Annotated[str, typer.Option(help="Commit, date or version of the model.")] = "not stated",
-    organisation: Annotated[str, typer.Option(help="Who made the model.")] = "not stated",
-    licence: Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")] = "not stated",
-    contact: Annotated[str, typer.Option(help="Where questions can be asked.")] = "not stated",
-    again: Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")] = False,
+    revision: RevisionOption = "not stated",
+    organisation: OrganisationOption = "not stated",
+    licence: LicenceOption = "not stated",
+    contact: ContactOption = "not stated",
+    again: AgainOption = False,
     score: Annotated[bool, typer.Option(help="Put the scores into Inspect's log; they take a while.")] = True,
     batch: Annotated[int, typer.Option(help="Faces at a time for ARES; changes nothing but speed.", min=1)] = 64,
     device: Annotated[str, typer.Option(help="Of torch; a GPU if there is one.")] = "",
@@ -95,12 +110,181 @@ def run(
     )
     with watched() as tell:
         outcome = ran(settings, tell)
+    _tell(outcome)
+    following = "judge" if benchmark == "genres" else "score"
+    typer.echo(f"Wrote {out}. Next: fairspace {following} {out}")
+
+
+def judge(
+    submission: Annotated[Path, typer.Argument(help="Folder of a submission to genres.", metavar="SUBMISSION")],
+    model: Annotated[
+        list[str], typer.Option(help="A judge, as Inspect names it; can be given again. The first one is scored.")
+    ],
+    revision: Annotated[
+        list[str] | None, typer.Option(help="Commit, date or version of a judge, in the order of --model.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Narratives at most.", min=1)] = None,
+    stratified: StratifiedOption = False,
+    seed: Annotated[int | None, typer.Option(help="Of the run; each request has its own from it.")] = None,
+    json_schema: Annotated[
+        bool, typer.Option("--json-schema", help="Hold the provider to the answer's JSON schema.")
+    ] = False,
+    base_url: Annotated[
+        list[str] | None, typer.Option("--model-base-url", help="Address of a judge's server, in the order of --model.")
+    ] = None,
+    argument: ArgumentOption = None,
+    connections: ConnectionsOption = 16,
+    retries: RetriesOption = 6,
+    timeout: TimeoutOption = 300,
+    temperature: Annotated[float | None, typer.Option(help="Of the judges; 0 if left out.", min=0)] = None,
+    max_tokens: MaxTokensOption = None,
+    again: AgainOption = False,
+) -> None:
+    """Let models read the narratives of a submission, and write judgements.jsonl; a stopped run goes on."""
+    need_run()
+    from submissions.running.judging import judge as judged
+    from submissions.running.models import ModelSettings
+    from submissions.running.watching import watched
+
+    urls = base_url or []
+    if len(urls) > 1 and len(urls) != len(model):
+        raise UsageError(f"There are {len(model)} judges and {len(urls)} --model-base-url; give one, or one for each.")
+    given = _arguments(argument or [])
+    models = [
+        ModelSettings(
+            name,
+            urls[number if len(urls) > 1 else 0] if urls else "",
+            connections,
+            retries,
+            timeout,
+            temperature,
+            None,
+            max_tokens,
+            given,
+        )
+        for number, name in enumerate(model)
+    ]
+    with watched() as tell:
+        found = judged(
+            submission,
+            models,
+            revisions=revision or [],
+            limit=limit,
+            stratified=stratified,
+            seed=seed,
+            json_schema=json_schema,
+            again=again,
+            tell=tell,
+        )
+    for stage in found.stages:
+        typer.echo(show.stage(stage))
+    for log in found.logs:
+        typer.echo(f"Note: Inspect's log: {log}")
+    typer.echo(f"Wrote {submission}. Next: fairspace check {submission}")
+
+
+def plan(
+    benchmark: BenchmarkOption,
+    model: Annotated[str, typer.Option(help="Model that answers, as the prices name it.")] = "",
+    images: Annotated[
+        str, typer.Option(help="Model that makes images, as the prices name it; without one, they are left out.")
+    ] = "",
+    images_only: Annotated[bool, typer.Option("--images-only", help="Leave out what is answered with text.")] = False,
+    judges: Annotated[list[str] | None, typer.Option("--judge", help="A judge of genres; can be given again.")] = None,
+    data: DataOption = "",
+    tasks: TasksOption = "",
+    limit: LimitOption = None,
+    stratified: StratifiedOption = False,
+    text_only: TextOnlyOption = False,
+    provider_prices: Annotated[
+        Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(help="Requests at once.", min=1)] = 16,
+    seconds_per_request: Annotated[float | None, typer.Option(help="Measured; an estimate if left out.", min=0)] = None,
+    seconds_per_image: Annotated[float | None, typer.Option(help="Measured; an estimate if left out.", min=0)] = None,
+    image_tokens: Annotated[int | None, typer.Option(help="Tokens of a shown image; OpenAI's rule.", min=0)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Say before a run what it takes, and the smallest difference that it can show; nothing is asked."""
+    need_run()
+    from submissions.running.inspect_task import Chosen, Opened, open_benchmark
+    from submissions.running.plan import PlanSettings
+    from submissions.running.plan import plan as planned
+    from submissions.running.plan_images import made_parts
+    from submissions.running.prices import read_prices
+    from submissions.running.run import check_tasks, text_tasks
+    from submissions.running.show_plan import show_plan
+
+    chosen = Chosen(benchmark, data, _words(tasks), limit, stratified, text_only=text_only)
+    check_tasks(chosen)
+    texts = () if images_only else text_tasks(chosen)
+    opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
+    made = made_parts(chosen) if images or images_only else []
+    settings = PlanSettings(
+        model=model,
+        image_model=images,
+        judges=tuple(judges or ()),
+        prices=read_prices(provider_prices) if provider_prices else None,
+        concurrency=concurrency,
+        seconds_per_request=seconds_per_request,
+        seconds_per_image=seconds_per_image,
+        image_tokens=image_tokens,
+    )
+    found = planned(opened, settings, made)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))
+    else:
+        show_plan(found)
+
+
+def remake(
+    submission: Annotated[Path, typer.Argument(help="What `fairspace run` wrote; its workings lie beside it.")],
+    task: Annotated[str, typer.Argument(help="Of the image.")],
+    item: Annotated[str, typer.Argument(help="Its id.", metavar="ID")],
+    sample: Annotated[int, typer.Argument(help="Its number.", min=0)],
+    out: Annotated[Path, typer.Option(help="File to write the image to.")],
+    device: Annotated[str, typer.Option(help="Of torch; a GPU if there is one.")] = "",
+) -> None:
+    """Make one image of a run again, alone; exit code 1 if it is not the one that was handed in."""
+    need_run()
+    from submissions.running.images import remake as remade
+    from submissions.running.run import work_folder
+
+    found = remade(work_folder(submission) / "images" / task, task, item, sample, device=device)
+    out.write_bytes(found.image)
+    typer.echo(f"Wrote {out}: {'the same bytes' if found.same else 'other bytes'} as in the run.")
+    if not found.same:
+        mend = "compare the machines: other hardware, drivers or versions round in other ways"
+        raise RunError("IMAGE_DIFFERS", f"{task}/{item}/{sample}", "another image", "the one that was handed in", mend)
+
+
+def import_inspect(
+    logs: Annotated[list[Path], typer.Argument(help="Inspect's logs of one benchmark's tasks, .eval or .json.")],
+    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
+    model: Annotated[str, typer.Option(help="Name of the model on the board; the log's if left out.")] = "",
+    revision: RevisionOption = "not stated",
+    organisation: OrganisationOption = "not stated",
+    licence: LicenceOption = "not stated",
+    contact: ContactOption = "not stated",
+) -> None:
+    """Turn Inspect's logs of a benchmark's tasks into a submission, whole or in part."""
+    need_run()
+    from submissions.import_inspect import import_inspect as imported
+    from submissions.running.run import About
+    from submissions.running.watching import watched
+
+    about = About(model, revision, organisation, licence, contact)
+    with watched() as tell:
+        outcome = imported(logs, out, about=about, tell=tell)
+    _tell(outcome)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+def _tell(outcome: Outcome) -> None:
     for stage in outcome.stages:
         typer.echo(show.stage(stage))
     for note in outcome.notes:
         typer.echo(f"Note: {note}")
-    following = "judge" if benchmark == "genres" else "score"
-    typer.echo(f"Wrote {out}. Next: fairspace {following} {out}")
 
 
 def need_run() -> None:

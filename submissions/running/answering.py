@@ -17,7 +17,7 @@ from submissions.running.asking import Asking
 from submissions.running.errors import RunError
 from submissions.running.inspect_task import Opened, build_task
 from submissions.running.journal import Journal
-from submissions.running.models import ModelSettings, open_model
+from submissions.running.models import LOCAL, ModelSettings, open_model
 from submissions.running.scoring import table_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def answer(
     """
     about = opened.describe()
     limit = about.pop("limit")
-    about |= {"model": model.name, "generation": model.generation(), "arguments": sorted(model.arguments)}
+    about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": sorted(model.arguments)}
     with closing(Journal(work / JOURNAL, about)) as journal:
         _grow(journal, limit)
         started = journal.note("started", now())
@@ -97,7 +97,11 @@ def answer(
         revision=revision,
         engine="inspect_ai",
         engine_version=version("inspect_ai"),
-        settings={**model.generation(), **opened.chosen.generation(), "connections": model.connections},
+        settings={
+            **model.effective(opened.settings),
+            **opened.chosen.generation(),
+            "connections": model.connections,
+        },
         prompts=asking.prompts,
         datasets=dict(opened.datasets),
         tasks=about["tasks"],
@@ -128,10 +132,14 @@ def evaluate(
     """Run the task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there."""
     from inspect_ai import eval as run_task
 
-    task = build_task(opened, asking, meta, score=score)
+    generation = model.effective(opened.settings)
+    greedy = generation.get("temperature") == 0
+    if greedy and model.name.startswith(LOCAL):
+        del generation["temperature"]
+    task = build_task(opened, asking, meta, settings=generation, score=score)
     (log,) = run_task(
         task,
-        model=open_model(model),
+        model=open_model(model, greedy=greedy),
         display="none",
         log_dir=str(logs),
         log_format="eval",

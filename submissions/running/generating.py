@@ -118,7 +118,7 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
     if "annotations" in made.tables:
         from submissions.running.run import submission_meta
 
-        counts = neutral_group_counts(Submission(submission_meta(settings, made.labels), dict(made.tables)))
+        counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
         if counts.any():
             plan = image_asks(settings.chosen, STEER, steer_items(counts))
     if file.is_file() and read_plan(file) != plan:

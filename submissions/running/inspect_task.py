@@ -84,6 +84,12 @@ class Opened:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def settings(self) -> dict[str, float | int | str]:
+        """Of generation, as the paper states them: those that all parts have in common."""
+        stated = [set(part.settings.items()) for part in self.parts.values()]
+        return dict(sorted(set.intersection(*stated))) if stated else {}
+
+    @property
     def asks(self) -> int:
         """Requests in all."""
         return sum(self.parts[task].stimuli[place].asks for task, places in self.positions.items() for place in places)
@@ -113,8 +119,23 @@ def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
     return Opened(chosen, by_task, positions, dict(opened.used) if opened else {})
 
 
-def build_task(opened: Opened, asking: Asking, meta: SubmissionMeta, *, score: bool = True) -> Task:
-    """The Inspect task; its scorer reports what `fairspace score` reports, unless that is left for later."""
+def build_task(
+    opened: Opened,
+    asking: Asking,
+    meta: SubmissionMeta,
+    *,
+    settings: Mapping[str, float | int | str] | None = None,
+    score: bool = True,
+) -> Task:
+    """The Inspect task; its scorer reports what `fairspace score` reports, unless that is left for later.
+
+    Args:
+        opened: what is asked.
+        asking: how.
+        meta: `submission.json` of the answers.
+        settings: of generation; None for those that the paper states.
+        score: whether the log gets the scores of the benchmark.
+    """
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
@@ -130,7 +151,7 @@ def build_task(opened: Opened, asking: Asking, meta: SubmissionMeta, *, score: b
             journal=asking.journal,
             standard="inaugural" if score else None,
         ),
-        config=GenerateConfig(max_tokens=longest),
+        config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
         metadata={RUN: opened.describe()},
         fail_on_error=True,
     )

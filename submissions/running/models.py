@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
+LOCAL = "hf/"
+"""Prefix of Inspect's names for models that transformers runs here."""
 _LONGEST_WAIT = 300.0
 
 
@@ -46,17 +49,30 @@ class ModelSettings:
     max_tokens: int | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
 
+    def effective(self, stated: Mapping[str, float | int | str]) -> dict[str, float | int | str]:
+        """What was given, over what the paper states."""
+        return {**stated, **self.generation()}
+
     def generation(self) -> dict[str, float | int]:
         """The settings that change what a model says, those that were given."""
         given = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
         return {name: value for name, value in given.items() if value is not None}
 
 
-def open_model(settings: ModelSettings) -> Model:
-    """The model, ready to be asked. RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks."""
+def open_model(settings: ModelSettings, *, greedy: bool = False) -> Model:
+    """The model, ready to be asked; its generation settings go with the task.
+
+    Args:
+        settings: which, and how.
+        greedy: whether temperature 0 is meant: transformers has no such temperature, but a switch.
+
+    Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks.
+    """
     from inspect_ai.model import GenerateConfig, get_model
 
     arguments = dict(settings.arguments)
+    if greedy and settings.name.startswith(LOCAL):
+        arguments.setdefault("do_sample", False)
     if settings.name.startswith(SHARED_PROTOCOL):
         from openai import DefaultAioHttpClient
 
@@ -65,7 +81,6 @@ def open_model(settings: ModelSettings) -> Model:
         max_connections=settings.connections,
         max_retries=settings.retries,
         attempt_timeout=settings.timeout,
-        **settings.generation(),
     )
     try:
         model = get_model(settings.name, base_url=settings.base_url or None, config=config, memoize=False, **arguments)

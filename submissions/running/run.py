@@ -86,6 +86,7 @@ class Made:
     images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
     labels: Tool | None = None
+    stated: dict[str, float | int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -134,14 +135,24 @@ def text_tasks(chosen: Chosen) -> tuple[str, ...]:
     return tuple(task for task in found if task in chosen.tasks or not chosen.tasks)
 
 
+def check_tasks(chosen: Chosen) -> None:
+    """RunError TASK_UNKNOWN if a task that is asked for is none that a model can run."""
+    known = [task.name for task in benchmark(chosen.benchmark).tasks if task.table != "judgements"]
+    for task in chosen.tasks:
+        if task not in known:
+            mend = f"choose from {', '.join(known)}"
+            what = f"no task of {chosen.benchmark}{did_you_mean(task, known)}"
+            raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
+
+
 def work_folder(out: Path) -> Path:
     """Where the workings of a submission's run lie."""
     return out.with_name(out.name + WORK)
 
 
-def submission_meta(settings: RunSettings, labels: Tool | None = None) -> SubmissionMeta:
+def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
     """`submission.json` of a run."""
-    generation = settings.chosen.generation()
+    generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **made.stated}
     if settings.model is not None:
         generation |= settings.model.generation()
     return SubmissionMeta(
@@ -154,7 +165,7 @@ def submission_meta(settings: RunSettings, labels: Tool | None = None) -> Submis
         licence=settings.about.licence,
         contact=settings.about.contact,
         generation=generation,
-        labels=labels,
+        labels=made.labels,
     )
 
 
@@ -164,6 +175,7 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
+    made.stated = opened.settings
     for task, part in opened.parts.items():
         held = sum(stimulus.asks for stimulus in part.stimuli)
         if held < part.expected:
@@ -172,7 +184,7 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
         opened,
         settings.model,
         work,
-        submission_meta(settings),
+        submission_meta(settings, made),
         revision=settings.about.revision,
         again=settings.again,
         score=settings.score,
@@ -192,7 +204,7 @@ def _write(settings: RunSettings, made: Made) -> None:
     beside = settings.out.with_name(settings.out.name + ".new")
     if beside.exists():
         shutil.rmtree(beside)
-    write_submission(beside, submission_meta(settings, made.labels), made.tables)
+    write_submission(beside, submission_meta(settings, made), made.tables)
     write_manifest(beside, Manifest(stages=made.stages))
     for number, shard in enumerate(made.images):
         name = f"images-{number:05}-of-{len(made.images):05}.parquet"
@@ -214,12 +226,7 @@ def _check(settings: RunSettings) -> None:
         raise UsageError(f"{settings.chosen.benchmark} has no task of making images; leave out --images.")
     if settings.ares and not settings.images:
         raise UsageError("--ares labels what --images makes; name both, or leave it out.")
-    known = [task.name for task in benchmark(settings.chosen.benchmark).tasks if task.table != "judgements"]
-    for task in settings.chosen.tasks:
-        if task not in known:
-            mend = f"choose from {', '.join(known)}"
-            what = f"no task of {settings.chosen.benchmark}{did_you_mean(task, known)}"
-            raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
+    check_tasks(settings.chosen)
     out = settings.out
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
         raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")
