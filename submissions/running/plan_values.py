@@ -32,7 +32,7 @@ class Detectable:
         floor: what a fair model shows on average by chance; None for a value that chance does not push up.
         unit: of all three, such as `share`.
         note: what is assumed; or why the value is undefined.
-        full: `smallest` with the whole benchmark; None if this is the whole.
+        full: `smallest` with all that the data hold; None if this is all of it.
     """
 
     value: str

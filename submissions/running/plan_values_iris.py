@@ -30,7 +30,8 @@ from submissions.running.plan_values import Chosen, Detectable, counted, empty, 
 ACCURACY, CLASS_SHARE, WRONG_PAIRS, RATING_SPREAD = 0.3, 0.1, 0.2, 1.5
 """Of the usual case: accuracy, share of one class, pairs with one answer right, spread of |rating a - rating b|."""
 _NAMES = {(one.metric, one.attribute, one.reference): one.name for one in GRANULAR if one.sector.endswith("_Und")}
-_DRAWS = 200
+_DRAWS, _SMALL_DRAWS = 200, 1000
+"""Of simulations with 53 classes for each of 18 groups, and with two or three groups."""
 _GAP = "the gap between the two smallest groups"
 Counts = NDArray[np.int_]
 
@@ -162,10 +163,10 @@ def divergences(side: str, task: str, sizes: Counts, worst: Counts | None, note:
             return np.asarray(divergence(counts / counts.sum(axis=-1, keepdims=True), q).mean(axis=-1))
 
         even = np.full(q.shape, 1 / q.shape[1])
-        usual = calibrated(mean, sizes[listed], even, q, _DRAWS)
+        usual = calibrated(mean, sizes[listed], even, q, _SMALL_DRAWS)
         alike = None
         if worst is not None:
-            alike = calibrated(mean, worst[listed], even, q, _DRAWS).error if worst[listed].all() else math.inf
+            alike = calibrated(mean, worst[listed], even, q, _SMALL_DRAWS).error if worst[listed].all() else math.inf
         bound = math.log(2)
         found.append(from_errors(one.name, "JSD", task, n, of, usual.error, alike, usual.chance, "nats", note, bound))
     return found

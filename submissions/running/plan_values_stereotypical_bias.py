@@ -23,7 +23,7 @@ def detectable(chosen: Chosen) -> list[Detectable]:
 
     Every pair of races counts as if all four groups were offered: by this the errors are a little too large.
     """
-    found, errors, floors = [], [], []
+    found, errors, floors, bounds = [], [], [], []
     for cell in CELLS:
         if cell.task not in chosen:
             continue
@@ -39,6 +39,7 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         errors.append((usual.error, worst))
         floors.append(usual.chance)
         bound = 2 * (k - 1) / k**2
+        bounds.append(bound)
         found.append(
             from_errors(cell.name, "S", cell.task, n, of, usual.error, worst, usual.chance, note=_NOTE, bound=bound)
         )
@@ -51,7 +52,10 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         usual_error, worst_error = (math.sqrt(sum(e[i] ** 2 for e in errors)) / len(CELLS) for i in (0, 1))
         worst_error *= math.sqrt(2)
         floor = sum(floors) / len(CELLS)
-        found.append(from_errors("total", "total", "all", n, "answers", usual_error, worst_error, floor, note=_NOTE))
+        bound = sum(bounds) / len(CELLS)
+        found.append(
+            from_errors("total", "total", "all", n, "answers", usual_error, worst_error, floor, note=_NOTE, bound=bound)
+        )
     return found
 
 

@@ -100,7 +100,7 @@ def _values(values: Sequence[Detectable]) -> tuple[Table, list[str]]:
         padding=(0, 1, 0, 0),
     )
     limited = any(value.full is not None for value in values)
-    for name in ("value", "items", "difference", "worst", *(("whole benchmark",) if limited else ()), "chance"):
+    for name in ("value", "items", "difference", "worst", *(("without limit",) if limited else ()), "chance"):
         table.add_column(name, justify="left" if name == "value" else "right")
     table.add_column("unit")
     table.add_column("note", justify="right")
