@@ -17,12 +17,14 @@ from submissions.collector import RefusedError, show
 from submissions.format import Line
 from submissions.limits import LIMITS
 from submissions.manifest import ENTRIES, Count, Git, Scalar, Stage, Text
+from submissions.running import judging_asks, parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
 from submissions.running.asking import ANSWERS, PROMPTS
 from submissions.running.asks import add_hashes
 from submissions.running.errors import RunError
 from submissions.running.inspect_task import NOT_STATED, REVISION, RUN, Chosen
 from submissions.running.journal import FATES, Answer, Fate, Key
 from submissions.running.log_files import Log, invalid, open_log
+from submissions.running.models import LOCAL
 from submissions.strict_json import check_text
 
 if TYPE_CHECKING:
@@ -237,7 +239,7 @@ def _cut_short(log: Log) -> list[str]:
 
 def _stage(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
     answers = list(answers)
-    spec, config = header.eval, settings_of(header)
+    spec, config = header.eval, settings_of(header, about)
     if spec.model_args:
         config["arguments"] = ", ".join(sorted(map(str, spec.model_args)))[:1000]
     started = header.stats.started_at or spec.created
@@ -271,13 +273,36 @@ def _stage(file: Path, header: EvalLog, about: Described, answers: Iterable[Answ
         raise invalid(file, _first(error), "a header as Inspect writes it") from error
 
 
-def settings_of(header: EvalLog) -> dict[str, Scalar]:
-    """What was set of generation, but for how the model is reached: temperature, top_p, max_tokens, seed and the like.
+def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
+    """What was set of generation: temperature, top_p, max_tokens, seed and the like.
 
-    Of objects, such as headers, which may hold secrets, the names alone.
+    Left out is the task's own bound of tokens, and how the model is reached. Of objects, such as headers, which may
+    hold secrets, the names alone.
     """
-    config = header.eval.model_generate_config.model_dump(mode="json", exclude_none=True)
-    return {name: _scalar(value) for name, value in config.items() if name not in OPERATIONAL}
+    spec = header.eval
+    model, run = (
+        config.model_dump(mode="json", exclude_none=True) for config in (spec.model_generate_config, header.plan.config)
+    )
+    bound, stated = _own(about)
+    if run.get("max_tokens") == bound:
+        del run["max_tokens"]
+    found = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
+    if spec.model.startswith(LOCAL) and spec.model_args.get("do_sample") is False:
+        found.setdefault("temperature", 0.0)
+    return found | {name: value for name, value in stated.items() if found.get(name) == value}
+
+
+def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
+    """The tokens that an answer takes at most where nobody says otherwise, and what the paper states of generation."""
+    if about.table == "judgements":
+        return judging_asks.MAX_TOKENS, {}
+    if about.benchmark == "fact_or_fair":
+        bounds = parts_fact_or_fair.MAX_TOKENS
+        longest = max((bounds[task] for task in about.tasks if task in bounds), default=0)
+        return longest, parts_fact_or_fair.SETTINGS
+    if about.benchmark == "iris":
+        return parts_iris.MAX_TOKENS, parts_iris.SETTINGS
+    return (parts_genres if about.benchmark == "genres" else parts_stereotypical_bias).MAX_TOKENS, {}
 
 
 def _scalar(value: Any) -> Scalar:

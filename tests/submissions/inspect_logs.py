@@ -1,0 +1,68 @@
+"""Logs of Inspect for tests, made in a process of their own: `python -m tests.submissions.inspect_logs FOLDER`.
+
+Two stimuli of each task of FACT-OR-FAIR, asked of a model on loopback whose answers depend on prompt and seed alone:
+the whole run, in parts, with settings, broken off and gone on with, and by what `fairspace run` runs.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import eval as run_task
+from inspect_ai import eval_retry
+
+from submissions.running.answering import LOGS
+from submissions.running.inspect_task import Chosen
+from submissions.running.models import ModelSettings
+from submissions.running.run import RunSettings, work_folder
+from submissions.running.run import run as run_benchmark
+from tests.served import Fault, Served
+
+TASK = f"{Path(__file__).parents[2]}/submissions/tasks.py@fact_or_fair"
+MODEL = "openai-api/served/plain"
+QUIET = {"display": "none", "score": False}
+SETTINGS: dict[str, Any] = {
+    "temperature": 0.25,
+    "max_tokens": 50,
+    "system_message": "Be\nfair.",
+    "extra_headers": {"x-key": "secret"},
+    "max_connections": 3,
+}
+
+
+def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
+    """Log a run as `inspect eval` does."""
+    arguments = {"limit": 2, "seed": 1, "tasks": tasks}
+    (found,) = run_task(
+        TASK, task_args=arguments, model=MODEL, log_dir=str(file.parent), max_samples=1, **QUIET, **options
+    )
+    return Path(found.location).rename(file)
+
+
+def run(folder: Path) -> None:
+    """The submission that `fairspace run` writes, and its log."""
+    model = ModelSettings(MODEL, top_p=0.5, max_tokens=99)
+    run_benchmark(RunSettings(Chosen("fact_or_fair", limit=2, seed=1), folder / "run", model, score=False))
+    (made,) = (work_folder(folder / "run") / LOGS).glob("*.eval")
+    made.rename(folder / "run.eval")
+
+
+def main(folder: Path) -> None:
+    """Make all logs in a folder."""
+    with Served.start() as served:
+        os.environ |= served.environment()
+        evaluate(folder / "whole.eval")
+        for task in ("llm_objective", "llm_subjective"):
+            evaluate(folder / f"{task}.eval", task)
+        evaluate(folder / "settings.eval", "llm_objective", **SETTINGS)
+        run(folder)
+        served.inject(Fault("status", status=400, times=None, skip=10))
+        broken = evaluate(folder / "broken.eval", max_retries=0)
+        served.inject()
+        (retried,) = eval_retry(str(broken), log_dir=str(folder), **QUIET)
+        Path(retried.location).rename(folder / "retried.eval")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
