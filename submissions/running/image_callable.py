@@ -5,6 +5,7 @@
 
 It returns one thing per prompt: a PIL image, the bytes of an encoded image, or None if the model refused. It may have
 an attribute `settings`, a dict of texts and numbers that decide the images; a run that goes on wants them unchanged.
+What a file imports must be installed, or on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -113,12 +114,14 @@ def _find(module: str, function: str, where: str) -> Callable[[list[Prompt]], An
 
 
 def _load(file: Path) -> Any:
-    spec = util.spec_from_file_location(file.stem, file.resolve())
+    # A name that no other module has, so that a file may be called as it likes.
+    name = f"{file.stem} {sha256(str(file.resolve()).encode())[:16]}"
+    spec = util.spec_from_file_location(name, file.resolve())
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no Python file")
     loaded = util.module_from_spec(spec)
     # Dataclasses and pickling look a class's module up by name.
-    sys.modules.setdefault(file.stem, loaded)
+    sys.modules[name] = loaded
     spec.loader.exec_module(loaded)
     return loaded
 

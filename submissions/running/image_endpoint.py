@@ -109,25 +109,26 @@ class EndpointImages:
         left, wrong, pause = self._attempts, "", _WAIT
         while left > 0:
             try:
-                answer, tried = self._request(prompt, left - 1)
-                made = self._read(answer)
-                if made.fate == "answered":
-                    return made
-                wrong = made.reason
+                answer = self._request(prompt, left - 1)
             except openai.APIStatusError as error:
                 return self._status(error)
             except openai.APIConnectionError as error:
                 return failed(f"{type(error).__name__}: {error}")
+            left -= answer.retries_taken + 1
+            try:
+                made = self._read(answer.parse())
             except (openai.APIError, ValueError) as error:
-                wrong, tried = f"{type(error).__name__}: {error}", 1
-            left -= tried
+                made = failed(f"{type(error).__name__}: {error}")
+            if made.fate == "answered":
+                return made
+            wrong = made.reason
             if left > 0:
                 time.sleep(pause)
                 pause = min(2 * pause, 8)
         return failed(wrong)
 
-    def _request(self, prompt: Prompt, retries: int) -> tuple[Any, int]:
-        """An answer as the client reads it, and how many attempts it took."""
+    def _request(self, prompt: Prompt, retries: int) -> Any:
+        """An answer that is not read yet."""
         import openai
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
@@ -135,14 +136,13 @@ class EndpointImages:
         more = {"extra_body": {"seed": prompt.seed}} if self._seed else {}
         form = self._format
         try:
-            raw = images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **form, **more)
+            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **form, **more)
         except openai.BadRequestError as error:
             # Some models always send base64, and refuse to be told so.
             if not form or "response_format" not in f"{error.param} {error}":
                 raise
             self._format = {}
-            raw = images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **more)
-        return raw.parse(), raw.retries_taken + 1
+            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **more)
 
     def _read(self, answer: Any) -> Made:
         data = getattr(answer, "data", None)

@@ -131,4 +131,4 @@ def failed(reason: str) -> Made:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:300] or "not said"
+    return " ".join(text.encode("utf-8", "replace").decode().split())[:300] or "not said"

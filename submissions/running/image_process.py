@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 from submissions.faults import UsageError
+
+_PATIENCE = timedelta(days=30)
+"""For the others: the first process may label a whole task's images before it comes to the next one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ def this_process() -> Process:
     from accelerate import PartialState
 
     # Without being told, accelerate takes processes on CPUs for strangers.
-    state = PartialState(cpu=os.environ.get("ACCELERATE_USE_CPU") == "true" or not torch.accelerator.is_available())
+    cpu = os.environ.get("ACCELERATE_USE_CPU") == "true" or not torch.accelerator.is_available()
+    state = PartialState(cpu=cpu, timeout=_PATIENCE)
     if state.num_processes != count:
         raise UsageError(
             f"WORLD_SIZE says {count} processes and accelerate {state.num_processes}: use accelerate launch."

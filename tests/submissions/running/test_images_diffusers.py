@@ -146,6 +146,7 @@ def _checked_pipeline(folder: Path, threshold: float) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_path: Path) -> None:
     write_plan(tmp_path / "plan.parquet", asks(70))
     named = f"diffusers:{sdxl}?steps=1&size=16&batch=8"

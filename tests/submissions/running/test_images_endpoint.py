@@ -125,7 +125,14 @@ def test_what_a_filter_withholds_is_refused_and_not_asked_again(served: Served, 
 
 
 @pytest.mark.parametrize(
-    "fault", [Fault("status", status=500, times=None), Fault("half", times=None), Fault("html", times=None)]
+    "fault",
+    [
+        Fault("status", status=500, times=None),
+        Fault("half", times=None),
+        Fault("html", times=None),
+        Fault("truncated", times=None),
+        Fault("reset", times=None),
+    ],
 )
 def test_attempts_are_bounded_and_then_it_has_failed(served: Served, fault: Fault) -> None:
     served.inject(replace(fault, matching="spoiled"))
@@ -246,6 +253,7 @@ def test_what_the_endpoint_gave_is_kept_to_the_byte(served: Served) -> None:
     assert checked(made.image) == made
 
 
+@pytest.mark.slow
 def test_killed_at_any_time_nothing_is_answered_twice_but_what_was_in_flight(served: Served, tmp_path: Path) -> None:
     whole = run(served, tmp_path / "whole", 110)
     served.requests(reset=True)

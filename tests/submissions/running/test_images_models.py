@@ -92,6 +92,12 @@ def test_what_is_no_usable_image_has_failed_and_says_why(data: bytes, why: str) 
     assert len(made.reason) <= 300
 
 
+def test_a_reason_is_one_line_of_text_that_can_be_written() -> None:
+    made = image_made.failed("half a pair: \ud800\n  and\tmore")
+    assert made.reason == "half a pair: ? and more"
+    assert image_made.refused(" ").reason == "not said"
+
+
 def test_a_picture_that_is_too_large_as_png_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_made, "LIMITS", Limits(bytes=1000))
     assert "as PNG; the limit is 1000" in checked(IMAGE).reason
