@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from submissions.running.answering import JOURNAL, answer
 from submissions.running.errors import RunError
 from submissions.running.inspect_task import NOT_STATED, Chosen, build_task
 from submissions.running.journal import Answer, Journal
-from submissions.running.judging_asks import MAX_TOKENS, READINGS, REPAIRS, TEMPERATURE, Judging, open_judging
+from submissions.running.judging_asks import READINGS, REPAIRS, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
 from submissions.running.models import ModelSettings
 from submissions.running.run import work_folder
@@ -93,16 +93,14 @@ def judge(
     MODEL_SILENT, RUN_INCOMPLETE. The submission is written when all judges are done; what was answered is kept.
     """
     folder = _folder(submission)
-    asked = [_with_defaults(model) for model in models]
-    named = [*revisions, *[NOT_STATED] * (len(asked) - len(revisions))]
-    tools = _tools(asked, named)
+    tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])
     chosen = Chosen("genres", limit=limit, stratified=stratified, seed=seed)
     work = work_folder(folder)
     tables, done, stages, logs = [], [], [], []
     with _held(work):
         read = read_submission(folder)
         judging = open_judging(read, chosen, shaped=json_schema)
-        for number, (model, tool) in enumerate(zip(asked, tools, strict=True)):
+        for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             own = work / f"judge-{slug(model.name)}"
             found = answer(
                 judging.opened,
@@ -146,9 +144,7 @@ def judge_task(
     read = read_submission(submission)
     judging = open_judging(read, Chosen("genres", "", (), limit, stratified, seed), shaped=json_schema)
     meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
-    task = build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
-    task.config.temperature = TEMPERATURE
-    return task
+    return build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
 
 
 def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
@@ -188,11 +184,6 @@ def _folder(submission: Path) -> Path:
     if not submission.is_dir():
         raise UsageError(f"There is no submission at {submission}.")
     return submission.resolve()
-
-
-def _with_defaults(model: ModelSettings) -> ModelSettings:
-    temperature = TEMPERATURE if model.temperature is None else model.temperature
-    return replace(model, temperature=temperature, max_tokens=model.max_tokens or MAX_TOKENS)
 
 
 def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[Tool]:

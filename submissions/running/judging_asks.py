@@ -29,9 +29,10 @@ PART = "judgements"
 ANALYSIS = "narrative_analysis"
 TASKS = ("profile_female", "profile_male", ANALYSIS)
 REPAIRS = 2
-TEMPERATURE = 0.0
 MAX_TOKENS = 1024
 """Four lists of words are about 150 tokens."""
+SETTINGS: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MAX_TOKENS}
+"""Unless others are given."""
 TYPICAL_TOKENS = 80
 Reading = Literal["read", "read when asked again", "partly read", "unreadable", "refused", "failed"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -143,7 +144,7 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
         for pair in pairs
     ]
     expected = len(TASKS) * len(plan.pair_list())
-    part = Part(PART, stimuli, lambda place: Shown(asks[place]), MAX_TOKENS, TYPICAL_TOKENS, expected)
+    part = Part(PART, stimuli, lambda place: Shown(asks[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS))
     about = {
         "tasks": list(TASKS),
         "dataset_revision": submission.meta.dataset_revision,
