@@ -11,14 +11,15 @@ of the steer prompts where the others wait for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.export import steer_items, tables
+from submissions.faults import UsageError, did_you_mean
 from submissions.format import ANNOTATIONS, Submission, Tool
 from submissions.iris_generation import STEER, neutral_group_counts
 from submissions.manifest import Stage, git, hardware, now, software, version
@@ -43,6 +44,11 @@ _PAUSE = 1.0
 def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
     process = this_process()
+    roles = quality_roles(settings.quality)
+    if roles and process.index == 0:
+        from submissions.running.quality_opening import open_quality
+
+        open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
     model = open_image_model(settings.images, device=settings.device or process.device)
     tasks = image_tasks(settings.chosen)
     for task in tasks:
@@ -81,6 +87,31 @@ _WHY = {
     False: "its prompts follow from the annotated neutral images; name ARES (--ares)",
     True: "none of the neutral images has all three labels, from which its prompts follow",
 }
+
+
+_RATED = ("measured", "unreadable", "refused", "missing")
+"""Fates of an image that is to be rated."""
+_LACKING = {
+    "without_face": "face quality: no face was found",
+    "without_reference": "reference similarity: it is the only one of its prompt",
+}
+
+
+def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
+    """Arguments of `open_quality` for the roles that a user names; those that are not named are left out of the rating.
+
+    Args:
+        named: role, such as `face-iqa`, -> SCHEME[:ID].
+
+    Returns:
+        An argument for every role, '' for those that are left out; {} if none is named. UsageError for an unknown role.
+    """
+    from submissions.running.quality_opening import SCHEMES
+
+    for role in named:
+        if role not in SCHEMES:
+            raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
+    return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
 
 
 def image_tasks(chosen: Chosen) -> list[str]:
@@ -161,8 +192,7 @@ def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     if not steered.is_dir():
         made.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
-    roles: dict[str, Any] = dict(settings.quality)
-    models = open_quality(**roles, detector=settings.faces, device=settings.device)
+    models = open_quality(**quality_roles(settings.quality), detector=settings.faces, device=settings.device)
     started = now()
     prompts = steer_prompts(table["id"].to_pylist())
     found = measure_quality(
@@ -171,17 +201,20 @@ def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     made.tables["annotations"] = found.annotations.select(
         [name for name in ANNOTATIONS.names if name in found.annotations.column_names]
     )
+    for name, number in found.counts.items():
+        if name in _LACKING and number:
+            made.notes.append(f"{STEER}: {number} measured images have no {_LACKING[name]}.")
     made.stages.append(
         Stage(
             what="quality",
-            model=", ".join(settings.quality.values())[:200],
+            model=", ".join(features.name for features in models.looking())[:200],
             revision="as named",
             engine="transformers",
             engine_version=version("transformers"),
             settings=dict(found.about),
             tasks=[STEER],
-            requests=sum(found.counts.values()),
-            fates=dict(found.counts),
+            requests=found.counts["images"],
+            fates={fate: found.counts[fate] for fate in _RATED},
             hardware=hardware(),
             software=software("transformers", "torch"),
             git=git(),
