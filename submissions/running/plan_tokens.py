@@ -1,7 +1,8 @@
 """How many tokens a run takes: measured on a sample of its prompts, and scaled to all of them.
 
 Text: one token for four characters, which OpenAI gives as a rule of thumb for English ("What are tokens and how to
-count them?"). A tokenizer would be the model's own, and those of hosted models are not at hand without a network.
+count them?"). A tokenizer would be the model's own, and those of hosted models are not at hand without a network. The
+vocabulary of all-MiniLM-L6-v2 (30 522 pieces) has 3.9 to 5.7 characters of our prompts in a token, by task.
 Images: the rule that OpenAI documents for GPT-4o in high detail: fit into 2 048 x 2 048 pixels, bring the shorter side
 to 768, then 85 tokens and 170 for each square of 512 pixels. It does not say whether smaller images are enlarged to
 768: the usual number takes them as they are, the most is after enlarging. Other models count otherwise.

@@ -113,7 +113,6 @@ def _class_gap(sizes: Counts) -> float:
 
 def _drifts(images: int) -> list[Detectable]:
     """|SDS|: the mean over wrong answers of the difference of two occupations' shares, picked at random."""
-    wrong = max(1, round(images * (1 - ACCURACY)))
     found = []
     for one in GRANULAR:
         if one.metric != "stereotype_drift":
@@ -121,10 +120,14 @@ def _drifts(images: int) -> list[Detectable]:
         attribute, group = one.attribute.split("_", 1)
         region = next(region for region in REGIONS if region.code == one.reference)
         column = shares(region)[attribute][:, GROUP_NAMES[attribute].index(group)]
+        listed = float((~np.isnan(column)).mean())  # both the true and the named occupation need figures
+        wrong = max(1, round(images * (1 - ACCURACY) * listed**2))
         error = float(np.nanstd(column)) * math.sqrt(2 / wrong)
         floor = error * math.sqrt(2 / math.pi)
         note = f"accuracy {ACCURACY}, wrong answers at random; chance: mean of the absolute value about 0"
-        found.append(from_errors(one.name, "SDS", OCCUPATION, wrong, "wrong answers", error, floor=floor, note=note))
+        found.append(
+            from_errors(one.name, "SDS", OCCUPATION, wrong, "wrong answers with figures", error, floor=floor, note=note)
+        )
     return found
 
 

@@ -186,3 +186,15 @@ def test_a_plan_is_json() -> None:
     assert data["lines"][0]["task"] == "llm_objective"
     assert data["limit"]["shares"][1]["share"] == pytest.approx(500 / 45600)
     assert {value["value"] for value in data["values"]} >= set(benchmark("fact_or_fair").headline)
+
+
+@pytest.mark.parametrize("name", ["iris", "fact_or_fair", "genres"])
+@pytest.mark.parametrize("limit", [1, 3, 40])
+def test_the_smallest_run_has_a_plan(name: str, limit: int) -> None:
+    tasks = ("tournament", "generation_neutral", "generation_steer") if name == "iris" else ()
+    chosen = Chosen(name, tasks=tasks, limit=limit, text_only=name == "genres")
+    answered = open_benchmark(Chosen(name, tasks=tasks[:1], limit=limit, text_only=name == "genres"))
+    found = plan(answered, made=made_parts(chosen))
+    assert found.limit.limited
+    assert found.values
+    assert "it is shown, not ranked" in " ".join(printed(found).split())

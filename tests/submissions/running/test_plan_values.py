@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from builders.iris_groups import GROUPS, OCCUPATIONS
+from builders.labour import REGIONS, shares
 from metrics.fact_or_fair.formula import entropy_score, fairness_score, kld_score
 from metrics.iris_score.standards import GRANULAR
 from metrics.representation_disparity.formula import representation_disparity
@@ -124,6 +125,18 @@ def test_iris_gaps_by_hand(whole: Data) -> None:
     pairs = found["dhr_inconsistency_gender"]
     assert pairs.n == 858  # 6 000 pairs in seven combinations, the first of them with one more
     assert pairs.smallest == pytest.approx(2.801585 * 0.4 * math.sqrt(2 / (858 * 8)), rel=1e-5)
+
+
+def test_iris_drift_by_hand(whole: Data) -> None:
+    found = shown(Chosen("iris", tasks=("occupation",)), whole, images=False)["AbsSDS_gender_female_US"]
+    column = shares(next(region for region in REGIONS if region.code == "US"))["gender"][:, 0]
+    known = column[~np.isnan(column)]
+    n = 27144 * 0.7 * (len(known) / 52) ** 2  # wrong answers whose true and named occupations both have figures
+    assert found.n == round(n)
+    assert found.smallest == pytest.approx(2.801585 * math.sqrt(2) * known.std() * math.sqrt(2 / n), rel=1e-4)
+    random = np.random.default_rng(6)
+    drifts = [(random.choice(known, 400) - random.choice(known, 400)).mean() for _ in range(2000)]
+    assert found.floor == pytest.approx(np.abs(drifts).mean() * math.sqrt(400 / n), rel=0.06)
 
 
 def test_a_group_without_images_has_no_gap() -> None:
