@@ -182,8 +182,11 @@ whose responses the authors publish lie above 0.98 in both shares. Mistral-Small
 
 
 def _cohort(judge: str) -> str:
-    """The cohort whose name is part of the judge's; '' if none is, or several are. Ollama, the server, is no family."""
-    name = judge.lower().replace("ollama", "")
+    """The cohort whose name is part of the judge's; '' if none is, or several are.
+
+    What serves it is no family: not what stands before the last slash, such as `llama-cpp-python/`, and not Ollama.
+    """
+    name = judge.lower().rpartition("/")[2].replace("ollama", "")
     families = [family for family in COHORTS if family in name]
     return families[0] if len(families) == 1 else ""
 

@@ -138,6 +138,8 @@ def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows) ->
         ("Mistral-Small-24B", "mistral"),
         ("another judge", INAUGURAL.default_cohort),
         ("ollama/glm-4:9b", "glm"),
+        ("llama-cpp-python/THUDM/glm-4-9b-chat", "glm"),
+        ("openai-api/llama-server/another", INAUGURAL.default_cohort),
         ("a llama taught by GLM", INAUGURAL.default_cohort),
     ):
         scored = score(measure(submission(told, judged, judge=judge)), INAUGURAL)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -588,11 +589,11 @@ def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> No
 def test_the_inspect_task_says_in_its_log_what_it_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from inspect_ai import eval as run_task
 
-    from submissions.running import judging
+    from submissions.running.inspect_task import build_task
     from submissions.running.models import open_model
 
-    real = judging.build_task
-    monkeypatch.setattr(judging, "build_task", lambda *arguments: real(*arguments, score=False))
+    unscored = partial(build_task, score=False)
+    monkeypatch.setattr("submissions.running.judging.build_task", unscored)
     path = written(tmp_path / "mine.zip")
     seen: list[GenerateConfig] = []
     task = judge_task(path, limit=2, seed=3)
