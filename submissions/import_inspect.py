@@ -58,7 +58,7 @@ def import_inspect(
     """
     about = about or About()
     _check_place(out)
-    logs = _read(files, tell)
+    logs = read_logs(files, tell)
     judged = next((log for log in logs if log.described.table != "responses"), None)
     if judged is not None:
         mend = "name the submission that was judged with --submission"
@@ -67,7 +67,7 @@ def import_inspect(
     table = table_of(answers.values(), "responses")
     stages = [log.stage.model_copy(update={"revision": about.revision}) for log in logs]
     meta = _meta(logs, about)
-    _check_rows(table, meta, logs)
+    check_rows(table, meta, logs)
     write_submission(out, meta, {"responses": table}, manifest=Manifest(stages=stages))
     return Outcome(out, tuple(stages), tuple(notes(logs, answers.values())))
 
@@ -131,8 +131,8 @@ def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
     return (None, False) if limit == float("inf") else (int(limit), stratified)
 
 
-def _read(files: Sequence[Path], tell: Tell) -> list[LogAnswers]:
-    """The logs, in the order in which they began."""
+def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> list[LogAnswers]:
+    """The logs, in the order in which they began, or in which they are named. UsageError if there are none, or many."""
     if not 1 <= len(files) <= STAGES:
         raise UsageError(f"There are {len(files)} logs; name 1 to {STAGES}.")
     done = 0
@@ -143,7 +143,7 @@ def _read(files: Sequence[Path], tell: Tell) -> list[LogAnswers]:
         tell("Reading samples", done, 0)
 
     logs = [read_log(file, step) for file in files]
-    return sorted(logs, key=lambda log: (log.stage.started, log.file.name))
+    return logs if in_order else sorted(logs, key=lambda log: (log.stage.started, log.file.name))
 
 
 def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
@@ -170,14 +170,14 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
         raise UsageError(what) from error
 
 
-def _check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]) -> None:
-    """RunError LOG_INVALID if the answers are not to items of the benchmark, or there is none."""
+def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]) -> None:
+    """RunError LOG_INVALID if the answers of logs are not to items of the benchmark, or there is none."""
     named = logs[0].file if len(logs) == 1 else Path(f"{len(logs)} logs")
     if not table.num_rows:
         raise invalid(named, "no answer", "one answer at least", "log the task again")
     faults = Collector(LIMITS.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), (named.name,))
-    check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
+    check_table(logs[0].described.table, rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
         raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")

@@ -17,7 +17,7 @@ from submissions.collector import RefusedError, show
 from submissions.format import Line
 from submissions.limits import LIMITS
 from submissions.manifest import ENTRIES, Count, Git, Scalar, Stage, Text
-from submissions.running import judging_asks, parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
+from submissions.running import parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
 from submissions.running.asking import ANSWERS, PROMPTS
 from submissions.running.asks import add_hashes
 from submissions.running.errors import RunError
@@ -295,7 +295,7 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
     """The tokens that an answer takes at most where nobody says otherwise, and what the paper states of generation."""
     if about.table == "judgements":
-        return judging_asks.MAX_TOKENS, {}
+        return 0, {}
     if about.benchmark == "fact_or_fair":
         bounds = parts_fact_or_fair.MAX_TOKENS
         longest = max((bounds[task] for task in about.tasks if task in bounds), default=0)

@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
             evaluate(folder / f"{task}.eval", task)
         evaluate(folder / "settings.eval", "llm_objective", **SETTINGS)
         run(folder)
-        served.inject(Fault("status", status=400, times=None, skip=10))
+        served.inject(Fault("status", status=400, times=None, skip=6))
         broken = evaluate(folder / "broken.eval", max_retries=0)
         served.inject()
         (retried,) = eval_retry(str(broken), log_dir=str(folder), **QUIET)

@@ -1,0 +1,103 @@
+"""Import Inspect logs of judges into the GENRES submission whose narratives they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from submissions.check import read_submission
+from submissions.collector import show
+from submissions.faults import UsageError
+from submissions.format import Submission, Tool
+from submissions.import_inspect import Tell, check_rows, merged, notes, read_logs
+from submissions.running.errors import RunError
+from submissions.running.inspect_task import NOT_STATED, Chosen
+from submissions.running.judging import by_judge, count, judged_meta
+from submissions.running.judging_asks import REPAIRS, Judging, open_judging
+from submissions.running.judging_writing import write_judgements
+from submissions.running.log_answers import LogAnswers
+from submissions.running.log_files import invalid
+from submissions.running.run import Outcome, work_folder
+from submissions.running.scoring import table_of
+
+
+def import_judges(
+    files: Sequence[Path],
+    submission: Path,
+    *,
+    revisions: Sequence[str] = (),
+    tell: Tell = lambda what, done, total: None,
+) -> Outcome:
+    """Put the judgements in logs into a submission; judgements that were there are replaced.
+
+    Args:
+        files: logs of one or several judges; the judge of the first one is scored.
+        submission: folder of the submission that was judged.
+        revisions: of the judges, in the order of their first logs; 'not stated' where there is none.
+        tell: called with what is being done, samples that were read, and 0.
+
+    Returns:
+        The submission, a stage for every judge, and notes on what is missing.
+
+    Errors: SubmissionError if the submission has faults; RunError LOG_INVALID; LOG_CONFLICT if a log judges another
+    submission; UsageError.
+    """
+    if not submission.is_dir():
+        raise UsageError(f"There is no folder {submission}; judgements are written into a submission's folder.")
+    folder = submission.resolve()
+    logs = read_logs(files, tell, in_order=True)
+    read = read_submission(folder)
+    by_model: dict[str, list[LogAnswers]] = {}
+    for log in logs:
+        if log.described.table != "judgements":
+            raise invalid(log.file, "a log of answers", "a log of a judge", "import it without --submission")
+        by_model.setdefault(log.stage.model, []).append(log)
+    named = [*revisions, *[NOT_STATED] * (len(by_model) - len(revisions))]
+    if len(named) != len(by_model):
+        raise UsageError(f"There are {len(named)} revisions of {len(by_model)} judges; give them in the same order.")
+    tables, tools, stages, said = [], [], [], []
+    for number, (group, revision) in enumerate(zip(by_model.values(), named, strict=True)):
+        judging = _judging(read, group)
+        answers = merged(group)
+        table = table_of(answers.values(), "judgements")
+        tool = _tool(group[-1], revision, judging)
+        check_rows(by_judge(table, None), judged_meta(read, tool), group)
+        tables.append(by_judge(table, tool.name if number else None))
+        tools.append(tool)
+        fates = count(judging, list(answers.values()))
+        changes = {"revision": revision, "settings": tool.settings, "fates": fates, "requests": len(answers)}
+        stages.append(group[-1].stage.model_copy(update=changes))
+        said += notes(group, answers.values())
+    work = work_folder(folder)
+    work.mkdir(exist_ok=True)
+    write_judgements(folder, work, judged_meta(read, *tools), pa.concat_tables(tables), stages)
+    return Outcome(folder, tuple(stages), tuple(said))
+
+
+def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
+    """What the judge was asked. RunError LOG_CONFLICT if it was asked about another submission."""
+    about = group[0].described
+    chosen = Chosen("genres", limit=about.limit, stratified=about.stratified, seed=about.seed)
+    judging = open_judging(read, chosen, shaped=about.json_schema)
+    for log in group:
+        if log.described.prompts != judging.opened.about["prompts"]:
+            what = "judgements of other narratives"
+            mend = "name the submission that was judged, with its narratives as they were"
+            raise RunError("LOG_CONFLICT", log.file.name, what, "those of the named submission", mend)
+    return judging
+
+
+def _tool(log: LogAnswers, revision: str, judging: Judging) -> Tool:
+    """The judge as `submission.json` names it."""
+    settings = {name: value for name, value in log.stage.settings.items() if name != "arguments"}
+    engine = f"{log.stage.engine} {log.stage.engine_version}"
+    settings |= {"repairs": REPAIRS, "prompts": log.stage.prompts, "engine": engine}
+    settings |= {"json_schema": True} if judging.shaped else {}
+    try:
+        return Tool(name=log.stage.model, version=revision, settings=settings)
+    except ValidationError as error:
+        what = f"A judge named {show(log.stage.model)} of revision {show(revision)}"
+        raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
