@@ -1,4 +1,7 @@
-"""The command `fairspace`. Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong use."""
+"""The command `fairspace`.
+
+Exit codes: 0 done, 1 a submission, source, build or run is at fault, 2 wrong use, 130 stopped by Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,8 @@ app.command("remake", epilog=cli_run.REMAKE_EXAMPLE)(cli_run.remake)
 importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
 ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
@@ -63,7 +68,7 @@ def main() -> None:
         sys.exit(1)
     except (BuildError, RunError) as error:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
-        sys.exit(1)
+        sys.exit(STOPPED if error.code == "RUN_STOPPED" else 1)
     except OSError as error:
         if error.filename is None:
             raise

@@ -88,7 +88,11 @@ def answer(
             tell("Asking", done, total)
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
-        log = evaluate(opened, asking, model, work / LOGS, meta, score=score)
+        try:
+            log = evaluate(opened, asking, model, work / LOGS, meta, score=score)
+        except KeyboardInterrupt as error:
+            done = sum(journal.count().values())
+            raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
         answers = list(journal.answers())
     counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
@@ -129,7 +133,10 @@ def evaluate(
     *,
     score: bool,
 ) -> EvalLog:
-    """Run the task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there."""
+    """Run the task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
+
+    Ctrl-C is a KeyboardInterrupt, though Inspect turns it into a log that was cancelled, or into none.
+    """
     from inspect_ai import eval as run_task
 
     generation = model.effective(opened.settings)
@@ -137,7 +144,7 @@ def evaluate(
     if greedy and model.name.startswith(LOCAL):
         del generation["temperature"]
     task = build_task(opened, asking, meta, settings=generation, score=score)
-    (log,) = run_task(
+    written = run_task(
         task,
         model=open_model(model, greedy=greedy),
         display="none",
@@ -151,14 +158,23 @@ def evaluate(
         max_samples=model.connections,
         fail_on_error=True,
     )
-    asking.finish()
     if asking.stopped is not None:
         raise asking.stopped
+    if not written or written[0].status == "cancelled":
+        raise KeyboardInterrupt
+    (log,) = written
     if log.status != "success":
         what = log.error.message if log.error else f"the run was {log.status}"
         mend = f"see {log.location}, then run the same command again; what was answered is kept"
         raise RunError("RUN_INCOMPLETE", opened.chosen.benchmark, what, "a run to its end", mend)
+    asking.finish()
     return log
+
+
+def stopped(where: str, what: str) -> RunError:
+    """The error of a run that was stopped by Ctrl-C."""
+    mend = "run the same command again: it goes on from here"
+    return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
 
 
 def _grow(journal: Journal, limit: int | None) -> None:

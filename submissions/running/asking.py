@@ -117,7 +117,7 @@ class Asking:
 
     def finish(self) -> None:
         """Keep the last failures too: the run has come to its end, and the model was not silent."""
-        if self.journal is not None:
+        if self.stopped is None and self.journal is not None:
             for answer in self._silent:
                 self.journal.put(answer)
         self._silent.clear()

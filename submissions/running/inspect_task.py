@@ -150,6 +150,7 @@ def build_task(
             base=opened.base,
             journal=asking.journal,
             standard="inaugural" if score else None,
+            finish=asking.finish,
         ),
         config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
         metadata={RUN: opened.describe()},

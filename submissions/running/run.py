@@ -120,12 +120,17 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
         if this_process().index > 0:
             generate(settings, work, made, tell)
             return Outcome(settings.out, (), ())
-    with _held(work):
-        if settings.images:
-            generate(settings, work, made, tell)
-        if settings.model is not None and text_tasks(settings.chosen):
-            _answer(settings, work, made, tell)
-        _write(settings, made)
+    try:
+        with _held(work):
+            if settings.images:
+                generate(settings, work, made, tell)
+            if settings.model is not None and text_tasks(settings.chosen):
+                _answer(settings, work, made, tell)
+            _write(settings, made)
+    except KeyboardInterrupt as error:
+        from submissions.running.answering import stopped
+
+        raise stopped(str(work), "what was made is kept") from error
     return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -45,6 +45,7 @@ def benchmark_scorer(
     base: Mapping[str, pa.Table] | None = None,
     journal: Journal | None = None,
     standard: str | None = "inaugural",
+    finish: Callable[[], None] = lambda: None,
 ) -> Scorer:
     """A scorer for a benchmark's task in Inspect.
 
@@ -54,6 +55,7 @@ def benchmark_scorer(
         base: its other tables (the narratives that a judge reads).
         journal: holds all answers; None: each score carries its own, which takes memory with every sample.
         standard: to score under; None counts fates alone.
+        finish: called when every request has its fate, before the answers are read.
 
     A sample's score is the share of its requests that were answered. The metrics of the whole run are what `fairspace
     score` makes of the same answers: every score of the standard by its name, with `.low` and `.high`, its worst and
@@ -63,6 +65,7 @@ def benchmark_scorer(
     @metric(name="fairspace_score")
     def fairspace_score() -> Metric:
         def compute(scores: list[SampleScore]) -> dict[str, float]:
+            finish()
             carried = (answer for score in scores for answer in read_answers(score.score.metadata or {}))
             answers = list(journal.answers() if journal is not None else carried)
             found = fates(answers)
