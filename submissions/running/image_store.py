@@ -15,34 +15,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.build import file_hash, write_atomically
+from builders.build import write_atomically
 from submissions.format import IMAGES
 from submissions.running.asks import Ask
 from submissions.running.errors import RunError
-from submissions.running.image_made import Fate, Made, extension, sha256
+from submissions.running.image_made import Fate, Made, sha256
+from submissions.running.image_shards import NOTHING, ShardRow, read_images, write_shard
 
 SLICE = 64
 """Images of a shard, unless there would be more than `SHARDS`."""
 SHARDS = 1_000
-ROWS = 8
-"""Images of a row group: what a reader holds in memory."""
-_IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
-SCHEMA = IMAGES.append(pa.field("image", _IMAGE))
 PLAN = pa.schema([*list(IMAGES)[:3], pa.field("prompt", pa.string(), nullable=False)])
-NOTHING = hashlib.sha256(b"").hexdigest()
-"""Hash in the row of a refused image."""
 _LOOSE = re.compile(r"(\d{4,})(?:-([0-9a-f]{64}))?\.(image|refused|failed)")
 
 
@@ -159,8 +152,10 @@ class ImageStore:
         entry = self.packed(number)
         if entry is not None and entry.failed:
             self.open(number)
-            for place, made in self._rows(number, entry):
-                self.keep(place, made)
+            places = (place for place in self.places(number) if str(place) not in entry.failed)
+            for place, image in zip(places, read_images(self.shard(number)), strict=True):
+                reason = entry.refused.get(str(place), "")
+                self.keep(place, Made(image, "refused" if image is None else "answered", reason))
             self._entry(number).unlink()
         if entry is None or entry.failed:
             for found in self.loose(number).values():
@@ -172,25 +167,20 @@ class ImageStore:
         found = self.loose(number)
         if sorted(found) != list(self.places(number)):
             raise RunError("RUN_INCOMPLETE", f"slice {number}", f"{len(found)} fates", "one per image", "report this")
-        reasons = {
-            fate: {
-                str(place): found[place].file.read_text("utf-8") for place in sorted(found) if found[place].fate == fate
-            }
-            for fate in ("refused", "failed")
-        }
-        rows = [place for place in self.places(number) if found[place].fate != "failed"]
+        rows = [
+            ShardRow(
+                self.plan[place], found[place].file if found[place].fate == "answered" else None, found[place].sha256
+            )
+            for place in self.places(number)
+            if found[place].fate != "failed"
+        ]
         shard = self.shard(number)
-        part = shard.with_name(f"{shard.name}.part")
-        shard.parent.mkdir(parents=True, exist_ok=True)
-        with pq.ParquetWriter(part, SCHEMA, **_WRITING) as writer:
-            remaining = iter(rows)
-            while group := list(islice(remaining, ROWS)):
-                writer.write_table(self._table(group, found))
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        answered = len(rows) - len(reasons["refused"])
-        packed = Packed(shard.name, part.stat().st_size, file_hash(part), answered, **reasons)
-        part.replace(shard)
+        size, content = write_shard(shard, rows)
+        refused, failed = (
+            {str(at): one.file.read_text("utf-8") for at, one in sorted(found.items()) if one.fate == fate}
+            for fate in ("refused", "failed")
+        )
+        packed = Packed(shard.name, size, content, len(rows) - len(refused), refused, failed)
         write_atomically(self._entry(number), json.dumps(asdict(packed), ensure_ascii=False))
         self.tidy(number)
         return packed
@@ -199,38 +189,11 @@ class ImageStore:
         """Remove the loose files of a complete slice, if there still are some."""
         shutil.rmtree(self._folder(number), ignore_errors=True)
 
-    def _table(self, places: Sequence[int], found: Mapping[int, Loose]) -> pa.Table:
-        asks = [self.plan[place] for place in places]
-        cells = [_cell(ask, found[place]) for ask, place in zip(asks, places, strict=True)]
-        columns = [[ask.task for ask in asks], [ask.id for ask in asks], [ask.sample for ask in asks]]
-        hashes = [found[place].sha256 for place in places]
-        return pa.table([*columns, hashes, pa.array(cells, _IMAGE)], schema=SCHEMA)
-
-    def _rows(self, number: int, entry: Packed) -> Iterator[tuple[int, Made]]:
-        """What a complete slice holds, failures left out."""
-        places = iter(place for place in self.places(number) if str(place) not in entry.failed)
-        with pq.ParquetFile(self.shard(number)) as file:
-            for batch in file.iter_batches(ROWS, columns=["image"]):
-                for cell in batch.column(0):
-                    place, image = next(places), cell.as_py()
-                    reason = entry.refused.get(str(place), "")
-                    yield place, Made(image["bytes"] if image else None, "answered" if image else "refused", reason)
-
     def _folder(self, number: int) -> Path:
         return self.folder / "made" / f"{number:05}"
 
     def _entry(self, number: int) -> Path:
         return self.folder / "made" / f"{number:05}.json"
-
-
-_LEAVES = ("task", "id", "sample", "sha256", "image.bytes", "image.path")
-_WRITING: Mapping[str, Any] = {
-    # Images are compressed already, and no two are alike; a page holds one, not a row group of them.
-    "compression": {leaf: "none" if leaf == "image.bytes" else "zstd" for leaf in _LEAVES},
-    "use_dictionary": ["task", "id"],
-    "write_statistics": ["task", "id", "sample"],
-    "write_batch_size": 1,
-}
 
 
 def slice_size(images: int) -> int:
@@ -268,13 +231,6 @@ def write_plan(file: Path, plan: Sequence[Ask]) -> None:
     part = file.with_name(f"{file.name}.part")
     pq.write_table(pa.table(columns, schema=PLAN), part, compression="zstd")
     part.replace(file)
-
-
-def _cell(ask: Ask, found: Loose) -> dict[str, Any] | None:
-    if found.fate != "answered":
-        return None
-    data = found.file.read_bytes()
-    return {"bytes": data, "path": f"{ask.task}/{ask.id}/{ask.sample}.{extension(data)}"}
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -17,19 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import pyarrow.parquet as pq
 import typer
 
 from builders.alone import alone
 from builders.errors import BuildError
 from submissions.faults import UsageError
-from submissions.format import IMAGES
 from submissions.reading import Progress
 from submissions.running.asks import Ask
 from submissions.running.errors import RunError
 from submissions.running.image_made import ImageModel, sha256
 from submissions.running.image_process import Process, this_process
-from submissions.running.image_store import NOTHING, ImageStore, Packed, plan_hash, read_about, read_plan, slice_size
+from submissions.running.image_shards import image_hash
+from submissions.running.image_store import ImageStore, Packed, plan_hash, read_about, read_plan, slice_size
 from submissions.running.image_work import Work, ask, call_of
 
 SILENT_AFTER = 20
@@ -191,14 +190,11 @@ def _hold(held: ExitStack, folder: Path) -> None:
 
 def _hash_of(store: ImageStore, place: int) -> str | None:
     """The hash of an image of the run; None if it is not made, refused or failed."""
-    number, ask = place // store.size, store.plan[place]
+    number = place // store.size
     if store.packed(number) is None:
         found = store.loose(number).get(place)
         return found.sha256 if found and found.fate == "answered" else None
-    for row in pq.read_table(store.shard(number), columns=IMAGES.names).to_pylist():
-        if (row["task"], row["id"], row["sample"]) == ask.key and row["sha256"] != NOTHING:
-            return str(row["sha256"])
-    return None
+    return image_hash(store.shard(number), store.plan[place].key)
 
 
 def _finished(store: ImageStore, progress: Progress) -> ImageReport:
