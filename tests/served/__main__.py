@@ -1,11 +1,13 @@
-"""`python -m tests.served OPTIONS PARENT`: serve until the limit, or until the parent process has ended.
+"""`python -m tests.served`: a server to practise with, until Ctrl-C. It knows the benchmarks, and answers at random.
 
-OPTIONS is JSON as `Options.dumps` writes it; the address is the first line printed. The server has one thread.
+`python -m tests.served OPTIONS PARENT` serves until the limit, or until the parent process has ended: OPTIONS is JSON
+as `Options.dumps` writes it, and the address is the first line printed. The server has one thread.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
@@ -16,6 +18,8 @@ import uvicorn
 from tests.served.options import Options
 from tests.served.server import Server
 
+PRACTICE_PORT = 9900
+PRACTICE_SECONDS = 24 * 3600.0
 _LOOK = 0.5
 """Seconds between two looks at the parent and the clock."""
 
@@ -41,5 +45,19 @@ async def _watch(parent: int, end: float) -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
+def _practise() -> None:
+    """Serve on a fixed port, and say how to reach it."""
+    options = Options(port=PRACTICE_PORT, limit=PRACTICE_SECONDS)
+    print(f"export SERVED_BASE_URL=http://127.0.0.1:{options.port}/v1 SERVED_API_KEY={options.key}")
+    print(
+        "Models: openai-api/served/served-text, openai-api/served/mistral or any other name. Ctrl-C ends it.",
+        flush=True,
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(options, os.getppid()))
+
+
+if __name__ == "__main__" and len(sys.argv) == 1:
+    _practise()
+elif __name__ == "__main__":
     asyncio.run(_serve(Options.loads(sys.argv[1]), int(sys.argv[2])))
