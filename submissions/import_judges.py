@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from submissions.format import Submission, Tool
 from submissions.import_inspect import Tell, check_rows, merged, notes, read_logs
 from submissions.running.errors import RunError
 from submissions.running.inspect_task import NOT_STATED, Chosen
+from submissions.running.journal import Answer
 from submissions.running.judging import by_judge, count, judged_meta
 from submissions.running.judging_asks import REPAIRS, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
@@ -65,6 +66,7 @@ def import_judges(
         table = table_of(answers.values(), "judgements")
         tool = _tool(group[-1], revision, judging)
         check_rows(by_judge(table, None), judged_meta(read, tool), group)
+        _check_narratives(judging, answers.values(), group)
         tables.append(by_judge(table, tool.name if number else None))
         tools.append(tool)
         fates = count(judging, list(answers.values()))
@@ -88,6 +90,15 @@ def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
             mend = "name the submission that was judged, with its narratives as they were"
             raise RunError("LOG_CONFLICT", log.file.name, what, "those of the named submission", mend)
     return judging
+
+
+def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequence[LogAnswers]) -> None:
+    """RunError LOG_INVALID if a narrative was judged that the submission does not have."""
+    known = {stimulus.id for part in judging.opened.parts.values() for stimulus in part.stimuli}
+    for answer in answers:
+        if answer.id not in known:
+            what = f"a judgement of {show(answer.id)}"
+            raise invalid(group[0].file, what, "narratives of the submission", "name the one that was judged")
 
 
 def _tool(log: LogAnswers, revision: str, judging: Judging) -> Tool:

@@ -1,27 +1,37 @@
 """Logs of Inspect for tests, made in a process of their own: `python -m tests.submissions.inspect_logs FOLDER`.
 
 Two stimuli of each task of FACT-OR-FAIR, asked of a model on loopback whose answers depend on prompt and seed alone:
-the whole run, in parts, with settings, broken off and gone on with, and by what `fairspace run` runs.
+the whole run, in parts, with settings, broken off and gone on with, and by `fairspace run`; and two judges of three
+narratives.
 """
 
 import os
+import shutil
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import pyarrow as pa
 from inspect_ai import eval as run_task
 from inspect_ai import eval_retry
 
+from builders.genres import pair_list
+from submissions.format import SubmissionMeta
 from submissions.running.answering import LOGS
 from submissions.running.inspect_task import Chosen
+from submissions.running.judging import judge
 from submissions.running.models import ModelSettings
 from submissions.running.run import RunSettings, work_folder
 from submissions.running.run import run as run_benchmark
+from submissions.writing import write_submission
 from tests.served import Fault, Served
+from tests.served.stories import story
 
 TASK = f"{Path(__file__).parents[2]}/submissions/tasks.py@fact_or_fair"
 MODEL = "openai-api/served/plain"
-QUIET = {"display": "none", "score": False}
+JUDGES = (MODEL, "openai-api/served/second")
+QUIET: dict[str, Any] = {"display": "none", "score": False}
 SETTINGS: dict[str, Any] = {
     "temperature": 0.25,
     "max_tokens": 50,
@@ -48,6 +58,24 @@ def run(folder: Path) -> None:
     made.rename(folder / "run.eval")
 
 
+def judged(folder: Path) -> None:
+    """A submission of narratives, the same one judged by two models, and the logs of these."""
+    pairs = pair_list()[:3]
+    rows = [
+        {"task": "narrative", "id": pair.id, "sample": 0, "response": story(pair.names, Random(pair.id))}
+        for pair in pairs
+    ]
+    about = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "x")
+    meta = {"format": 1, "benchmark": "genres", "dataset_revision": "v1", "generation": {}, **about}
+    told = write_submission(
+        folder / "told", SubmissionMeta.model_validate(meta), {"responses": pa.Table.from_pylist(rows)}
+    )
+    shutil.copytree(told, folder / "judged")
+    found = judge(folder / "judged", [ModelSettings(name) for name in JUDGES], revisions=["r1"], seed=3)
+    for number, log in enumerate(found.logs):
+        Path(log).rename(folder / f"judge-{number}.eval")
+
+
 def main(folder: Path) -> None:
     """Make all logs in a folder."""
     with Served.start() as served:
@@ -57,6 +85,7 @@ def main(folder: Path) -> None:
             evaluate(folder / f"{task}.eval", task)
         evaluate(folder / "settings.eval", "llm_objective", **SETTINGS)
         run(folder)
+        judged(folder)
         served.inject(Fault("status", status=400, times=None, skip=6))
         broken = evaluate(folder / "broken.eval", max_retries=0)
         served.inject()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,16 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
 
+from builders.genres import pair_list
 from submissions.check import check_submission, read_submission
 from submissions.faults import UsageError
 from submissions.format import Submission
 from submissions.import_inspect import import_inspect, limit_of
+from submissions.import_judges import import_judges
 from submissions.running import log_files
 from submissions.running.errors import RunError
 from submissions.running.log_answers import read_log
 from submissions.running.run import About
 from tests.served import Served
-from tests.submissions.inspect_logs import MODEL, TASK
+from tests.submissions.inspect_logs import JUDGES, MODEL, TASK
 
 ROOT = Path(__file__).parents[2]
 Change = Callable[[dict[str, Any]], object]
@@ -399,6 +402,57 @@ def test_a_log_that_names_other_files_opens_none(log: Path, tmp_path: Path) -> N
 def test_only_logs_on_this_machine_are_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "log.txt").write_text("x")
     refused([tmp_path / name], tmp_path, "LOG_INVALID")
+
+
+def test_logs_of_judges_give_what_judging_wrote(logs: Path, tmp_path: Path) -> None:
+    shutil.copytree(logs / "told", tmp_path / "s")
+    done = import_judges([logs / "judge-0.eval", logs / "judge-1.eval"], tmp_path / "s", revisions=["r1"])
+    found, judged = read_submission(tmp_path / "s"), read_submission(logs / "judged")
+    assert found.meta == judged.meta
+    assert found.digest == judged.digest
+    assert found.manifest is not None
+    assert found.manifest.stages == list(done.stages)
+    assert judged.manifest is not None
+    for here, there in zip(done.stages, judged.manifest.stages, strict=True):
+        assert (here.model, here.fates, here.prompts) == (there.model, there.fates, there.prompts)
+
+
+def test_the_judge_of_the_first_log_is_scored(logs: Path, tmp_path: Path) -> None:
+    shutil.copytree(logs / "told", tmp_path / "s")
+    import_judges([logs / "judge-1.eval", logs / "judge-0.eval"], tmp_path / "s")
+    meta = read_submission(tmp_path / "s").meta
+    assert meta.judge is not None
+    assert (meta.judge.name, meta.judge.version) == (JUDGES[1], "not stated")
+    assert [other.name for other in meta.other_judges or ()] == [JUDGES[0]]
+
+
+def test_judgements_of_another_submission_are_refused(logs: Path, log: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    table = pq.read_table(folder / "responses.parquet")
+    pq.write_table(table.slice(0, 2), folder / "responses.parquet")
+    for file, code in ((logs / "judge-0.eval", "LOG_CONFLICT"), (log, "LOG_INVALID")):
+        with pytest.raises(RunError) as caught:
+            import_judges([file], folder)
+        assert caught.value.code == code
+    assert not list(folder.glob("judgements*"))
+    with pytest.raises(UsageError, match="revisions"):
+        import_judges([logs / "judge-0.eval"], folder, revisions=["1", "2"])
+    with pytest.raises(UsageError, match="no folder"):
+        import_judges([logs / "judge-0.eval"], tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("pair", ["none", "cs/young/00/5/4"])
+def test_a_judgement_of_no_narrative_is_refused(logs: Path, tmp_path: Path, pair: str) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        if sample["id"] == pair_list()[0].id:
+            answers_of(sample)[0].update(id=pair)
+
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    (tmp_path / "made").mkdir()
+    made = changed(logs / "judge-0.eval", tmp_path / "made", sample=change)
+    with pytest.raises(RunError, match=pair) as caught:
+        import_judges([made], folder)
+    assert caught.value.code == "LOG_INVALID"
 
 
 def test_wrong_use_is_told(log: Path, tmp_path: Path) -> None:
