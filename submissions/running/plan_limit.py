@@ -25,6 +25,7 @@ class Share:
         of_stimuli: in the data.
         requests: chosen; of images, how many are made.
         of_requests: of the full benchmark.
+        made: whether they are images that are made.
     """
 
     task: str
@@ -32,6 +33,7 @@ class Share:
     of_stimuli: int
     requests: int
     of_requests: int
+    made: bool = False
 
     @property
     def share(self) -> float:
@@ -94,17 +96,16 @@ def _asked(opened: Opened, task: str) -> Share:
 
 def _made(one: MadePart) -> Share:
     chosen, whole = len(one.positions), len(one.stimuli)
-    return Share(one.task, chosen, whole, chosen, whole)
+    return Share(one.task, chosen, whole, chosen, whole, made=True)
 
 
 def _sentences(shares: Sequence[Share], cut: bool, minimum: float, standard: str) -> list[str]:
     told = ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark."]
     for one in shares:
         if one.requests < one.of_requests:
-            told.append(
-                f"{one.task}: {one.stimuli:,} of {one.of_stimuli:,} stimuli, {one.requests:,} of {one.of_requests:,} "
-                f"requests of the benchmark ({one.share:.1%})."
-            )
+            stimuli = "" if one.made else f"{one.stimuli:,} of {one.of_stimuli:,} stimuli, "
+            what = "images" if one.made else "requests of the benchmark"
+            told.append(f"{one.task}: {stimuli}{one.requests:,} of {one.of_requests:,} {what} ({one.share:.1%}).")
     least = min(one.share for one in shares)
     if least < minimum:
         told.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of every value.")

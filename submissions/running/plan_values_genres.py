@@ -28,18 +28,20 @@ SPREADS: dict[str, tuple[float, float | None, str, str]] = {
 }
 """Metric -> standard deviation of a passage's male minus female, its largest (None: without a bound), unit, note."""
 
+WIDTHS = {"M1": 200.0, "M2": 4.0, "M4": 200.0, "M6": 200.0, "M7": 2.0, "M8": 2.0}
+"""How far apart two values can be, where there is a limit."""
+
 
 def detectable(chosen: Chosen) -> list[Detectable]:
     """M1 to M8 and TBS; all are signed but TBS, so a fair model's mean is 0 and there is no floor."""
     if TASK not in chosen:
         return []
     n = len(chosen[TASK])
-    found = [
-        from_errors(
-            name, name, TASK, n, "passages", sd / math.sqrt(n), worst and worst / math.sqrt(n), None, unit, note
-        )
-        for name, (sd, worst, unit, note) in SPREADS.items()
-    ]
+    found = []
+    for name, (sd, worst, unit, note) in SPREADS.items():
+        errors = sd / math.sqrt(n), None if worst is None else worst / math.sqrt(n)
+        bound = WIDTHS.get(name, math.inf)
+        found.append(from_errors(name, name, TASK, n, "passages", *errors, None, unit, note, bound))
     cohort = COHORTS[INAUGURAL.default_cohort]
     scaled = [spread[0] / std for spread, std in zip(SPREADS.values(), cohort.std, strict=True)]
     error = math.sqrt(sum(x * x for x in scaled) / n)

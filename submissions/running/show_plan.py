@@ -123,13 +123,18 @@ def _values(values: Sequence[Detectable]) -> tuple[Table, list[str]]:
     return table, notes
 
 
-def _range(numbers: Sequence[float | None], form: str = "{:.2g}") -> str:
+def _range(numbers: Sequence[float | None], form: str = "") -> str:
     """The least and the largest of the known ones; a dash if none is."""
     known = [number for number in numbers if number is not None]
     if not known:
         return "–"
-    low, high = form.format(min(known)), form.format(max(known))
+    low, high = ((form or _digits(end)).format(end) for end in (min(known), max(known)))
     return low if low == high else f"{low} to {high}"
+
+
+def _digits(number: float) -> str:
+    """The format of two significant digits, without an exponent for large numbers."""
+    return "{:,.0f}" if number >= 100 else "{:.2g}"
 
 
 def _count(number: int) -> str:

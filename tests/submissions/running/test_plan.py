@@ -119,6 +119,12 @@ def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:
     assert limited(open_benchmark(Chosen("fact_or_fair"))).text == ""
 
 
+def test_images_of_a_limited_run_are_counted_as_images() -> None:
+    chosen = Chosen("iris", limit=2000)
+    note = limited(Opened(chosen, {}, {}), made_parts(chosen))
+    assert "generation_neutral: 2,000 of 8,320 images (24.0%). generation_steer: 2,000 of 6,000 images" in note.text
+
+
 def test_a_run_that_is_nearly_whole_says_what_its_rank_would_be() -> None:
     note = limited(open_benchmark(Chosen("genres", text_only=True, limit=1400)))
     assert note.limited

@@ -80,6 +80,13 @@ def test_genres_by_hand(whole: Data) -> None:
     assert found["M8"].smallest == pytest.approx(0.104408, abs=1e-5)
 
 
+def test_a_difference_that_no_two_models_can_have_is_none() -> None:
+    found = shown(Chosen("genres", text_only=True, limit=3), None)
+    assert found["M4"].smallest is None  # 229 points, where 200 lie between the ends of the scale
+    assert found["M4"].note.startswith("too few items")
+    assert found["M3"].smallest is not None
+
+
 def test_the_spreads_of_genres_are_those_of_drawn_words() -> None:
     random = np.random.default_rng(3)
     male, female = random.binomial(5, 0.5, (2, 100_000)) / 5
