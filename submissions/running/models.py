@@ -1,16 +1,19 @@
-"""Models that answer texts, opened by Inspect: any of its providers, with two settings that a long run needs.
+"""Models that answer texts, opened by Inspect: any of its providers and ours (`local_models`), set for a long run.
 
 - The wait between retries is the one that the server names (`Retry-After`), else exponential with jitter.
 - Servers of the OpenAI protocol are asked through aiohttp: httpx looks through all its connections for every request,
   which at a concurrency of 64 takes longer than all else that a request needs.
+- Models on this machine have no bound on time: a request waits for those before it, and nothing there can hang.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from submissions.faults import UsageError
 from submissions.running.errors import RunError
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
 LOCAL = "hf/"
 """Prefix of Inspect's names for models that transformers runs here."""
+OURS = ("local/", "python/")
+"""Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
 _LONGEST_WAIT = 300.0
 
 
@@ -28,15 +33,15 @@ class ModelSettings:
     """How a model is asked.
 
     Args:
-        name: as Inspect names it: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `hf/FOLDER`.
+        name: as Inspect names it: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
         base_url: of the server; '' for the provider's own.
         connections: requests at once.
         retries: of a request by the engine: rate limits, errors of the server, timeouts.
-        timeout: of an attempt, in seconds.
+        timeout: of an attempt at a server, in seconds.
         temperature: None for what the paper states, else the provider's default; `top_p` alike.
         top_p: see `temperature`.
         max_tokens: of an answer; None for the task's own bound.
-        arguments: of the provider, such as `{"device": "cpu"}` for `hf`.
+        arguments: of the provider, such as `{"device": "cpu"}` for `local`.
     """
 
     name: str
@@ -59,17 +64,26 @@ class ModelSettings:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def open_model(settings: ModelSettings, *, greedy: bool = False) -> Model:
+def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = False) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
     Args:
         settings: which, and how.
         greedy: whether temperature 0 is meant: transformers has no such temperature, but a switch.
+        seeded: whether requests have seeds.
 
-    Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks.
+    Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
+    heed seeds, though what it says depends on chance.
     """
     from inspect_ai.model import GenerateConfig, get_model
 
+    here = settings.name.startswith((LOCAL, *OURS))
+    if settings.name.startswith(LOCAL) and seeded and not greedy:
+        ours = "local/" + settings.name.removeprefix(LOCAL)
+        raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set --temperature 0.")
+    if settings.name.startswith(OURS):
+        _need_local(settings.name)
+        import submissions.running.local_models  # noqa: F401 - makes them known to Inspect
     arguments = dict(settings.arguments)
     if greedy and settings.name.startswith(LOCAL):
         arguments.setdefault("do_sample", False)
@@ -80,10 +94,12 @@ def open_model(settings: ModelSettings, *, greedy: bool = False) -> Model:
     config = GenerateConfig(
         max_connections=settings.connections,
         max_retries=settings.retries,
-        attempt_timeout=settings.timeout,
+        attempt_timeout=None if here else settings.timeout,
     )
     try:
         model = get_model(settings.name, base_url=settings.base_url or None, config=config, memoize=False, **arguments)
+    except RunError:
+        raise
     except Exception as error:
         what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
@@ -91,6 +107,14 @@ def open_model(settings: ModelSettings, *, greedy: bool = False) -> Model:
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
     _heed_retry_after(model)
     return model
+
+
+def _need_local(name: str) -> None:
+    """UsageError without the packages that a model of ours needs."""
+    packages = {"local": {"torch": "torch", "transformers": "transformers", "accelerate": "accelerate"}, "python": {}}
+    wanted = {**packages[name.partition("/")[0]], "PIL": "pillow"}
+    if missing := [package for module, package in wanted.items() if find_spec(module) is None]:
+        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
 
 
 def _heed_retry_after(model: Model) -> None:
