@@ -33,8 +33,9 @@ class Listing(NamedTuple):
     not_annotated: int
 
 
-_SKIP = 256
-"""Images in a row that are known already and are read past; more of them are left unread."""
+_STRETCH = 256
+"""Images that are read in one go at most, those between them that are known included: a reader of Parquet can keep all
+that it read until it is closed, so this bounds memory."""
 
 
 def listed_images(source: Source, asked: Collection[Key], known: Collection[Key], tasks: Collection[str]) -> Listing:
@@ -69,7 +70,7 @@ def stored_images(source: Source, listed: Sequence[Listed], pending: Sequence[in
     start = 0
     while start < len(pending):
         stop = start + 1
-        while stop < len(pending) and _near(listed, pending[stop - 1], pending[stop]):
+        while stop < len(pending) and _together(listed, pending[start], pending[stop]):
             stop += 1
         wanted = set(pending[start:stop])
         numbers = range(pending[start], pending[stop - 1] + 1)
@@ -80,9 +81,9 @@ def stored_images(source: Source, listed: Sequence[Listed], pending: Sequence[in
         start = stop
 
 
-def _near(listed: Sequence[Listed], one: int, other: int) -> bool:
-    """Whether nothing else stands between two images, and not too much that is known."""
-    return other - one <= _SKIP and listed[other][0] - listed[one][0] == other - one
+def _together(listed: Sequence[Listed], first: int, other: int) -> bool:
+    """Whether two images can be read in one go: nothing but what is listed stands between them, and not too much."""
+    return other - first < _STRETCH and listed[other][0] - listed[first][0] == other - first
 
 
 def decoded_images(

@@ -342,9 +342,9 @@ def test_known_images_are_read_past_or_left_unread(
     rows = stored(12, 2)
     factory.images(tmp_path / "images", rows, 1)
     measured(tmp_path, rows, models, annotations=factory.annotated(rows[3:5] + rows[8:9]))
-    for skip in (1, 256):
-        monkeypatch.setattr("submissions.running.quality_images._SKIP", skip)
-        copy = tmp_path / f"cache{skip}.sqlite"
+    for stretch in (1, 2, 256):
+        monkeypatch.setattr("submissions.running.quality_images._STRETCH", stretch)
+        copy = tmp_path / f"cache{stretch}.sqlite"
         source = sqlite3.connect(tmp_path / "cache.sqlite")
         target = sqlite3.connect(copy)
         source.backup(target)
