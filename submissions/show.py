@@ -24,6 +24,10 @@ if not _OUT.is_terminal:
     _OUT = Console(highlight=False, width=160)
 
 
+_SHORT = 70
+"""A reason of so many characters is told each time."""
+
+
 def number(value: float | None) -> str:
     """Four significant digits or two decimals, whichever says more; a dash for no number."""
     if value is None:
@@ -37,16 +41,19 @@ def _cell(text: object) -> Text:
 
 
 def values(title: str, rows: Iterable[Value]) -> None:
-    """A table of values: number, bounds, state, coverage, counts, reason."""
+    """A table of values: number, bounds, state, coverage, counts, reason; a reason that comes again is told once."""
     table = _table(title)
     table.add_column("name", no_wrap=True)
     for column in ("value", "lowest", "highest", "coverage", "valid/expected"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("state")
+    told: dict[str, str] = {}
     for value in rows:
         coverage = "–" if value.coverage is None else f"{value.coverage:.1%}"
         counts = f"{value.valid}/{value.expected}" if value.expected else "–"
-        state = value.state.replace("_", " ") + (f": {value.reason}" if value.reason else "")
+        first = told.setdefault(value.reason, value.name)
+        reason = value.reason if first == value.name or len(value.reason) <= _SHORT else f"as {first}"
+        state = value.state.replace("_", " ") + (f": {reason}" if reason else "")
         cells = (value.name, number(value.value), number(value.low), number(value.high), coverage, counts, state)
         table.add_row(*map(_cell, cells))
     _OUT.print(table)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -25,6 +26,8 @@ LOCAL = "hf/"
 """Prefix of Inspect's names for models that transformers runs here."""
 OURS = ("local/", "python/")
 """Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
+_MARKUP = re.compile(r"\[/?[a-z]+\]")
+"""What Inspect's messages carry for a terminal."""
 _LONGEST_WAIT = 300.0
 
 
@@ -101,7 +104,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
     except RunError:
         raise
     except Exception as error:
-        what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300]
         expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
         mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error

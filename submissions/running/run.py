@@ -177,14 +177,13 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
 def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     from submissions.running.answering import answer
     from submissions.running.inspect_task import open_benchmark
+    from submissions.running.plan_limit import limited
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     made.stated = opened.settings
-    for task, part in opened.parts.items():
-        held = sum(stimulus.asks for stimulus in part.stimuli)
-        if held < part.expected:
-            made.notes.append(f"{task}: the data hold {held:,} of the benchmark's {part.expected:,} items.")
+    if note := limited(opened).text:
+        made.notes.append(note)
     found = answer(
         opened,
         settings.model,
