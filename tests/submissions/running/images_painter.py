@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,9 @@ def endless(prompts: list[Prompt]) -> Any:
 def silent(prompts: list[Prompt]) -> list[Any]:
     """Nothing, ever."""
     raise TimeoutError("nobody is there")
+
+
+def slow_paint(prompts: list[Prompt]) -> list[Image | None]:
+    """As `paint`, slowly enough to be killed meanwhile."""
+    time.sleep(0.05)
+    return paint(prompts)

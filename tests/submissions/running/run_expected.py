@@ -1,0 +1,80 @@
+"""What must become of every request of a run against the served models, computed from their answers and faults."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+
+from submissions.running.asks import ask_seed
+from submissions.running.inspect_task import Chosen, open_benchmark
+from submissions.running.journal import Answer, Fate, Key
+from tests.served import Fault
+from tests.served.answers import answer, recognise, refusing
+from tests.served.expected import said
+from tests.served.faults import Faults
+from tests.served.keys import Request, chat_request
+from tests.served.wrong import unreadable
+
+LOST = ("status", "slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
+"""The ways in which no answer arrives, so that a request is sent again."""
+REFUSED = ("filtered", "refusal", "blocked")
+Expected = dict[Key, tuple[Fate, str | None]]
+
+
+def requests(chosen: Chosen) -> Iterator[tuple[Key, Request]]:
+    """Every request of a run, as the server must see it: prompt, image to the byte, seed."""
+    opened = open_benchmark(chosen)
+    for task, places in opened.positions.items():
+        for place in places:
+            shown = opened.parts[task].read(place)
+            for ask in shown.asks:
+                images = [] if ask.image is None else [shown.images[ask.image]]
+                seed = None if chosen.seed is None else ask_seed(chosen.seed, *ask.key)
+                yield ask.key, _request(ask.prompt, images, seed)
+
+
+def expected(chosen: Chosen, faults: Sequence[Fault] = ()) -> Expected:
+    """Key -> fate and text. Faults spoil the first attempt or all."""
+    return {key: _fate(request, Faults(tuple(faults))) for key, request in requests(chosen)}
+
+
+def found(answers: Sequence[Answer]) -> Expected:
+    """The same of a journal. AssertionError if a key has two fates."""
+    fates: Expected = {answer.key: (answer.fate, answer.response) for answer in answers}
+    assert len(fates) == len(answers)
+    return fates
+
+
+def _fate(request: Request, faults: Faults) -> tuple[Fate, str | None]:
+    kind = recognise(request.text)[0].name
+    for attempt in (1, 2):
+        fault = faults.find(request, kind, attempt)
+        if fault is None:
+            break
+        if fault.way in REFUSED:
+            return "refused", None
+        if fault.way not in LOST:
+            return "answered", _spoiled(fault, request)
+        if fault.times is None:
+            return "failed", None
+    return "answered", answer(request)
+
+
+def _spoiled(fault: Fault, request: Request) -> str:
+    """The text of an answer that arrives and is of no use."""
+    whole = answer(request)
+    return {
+        "silent": "",
+        "half": whole[: len(whole) // 2],
+        "refusing": refusing(request),
+        "unreadable": unreadable(request),
+    }[fault.way]
+
+
+def _request(prompt: str, images: Sequence[bytes], seed: int | None) -> Request:
+    uris = [f"data:image/png;base64,{base64.b64encode(image).decode()}" for image in images]
+    shown = [{"type": "image_url", "image_url": {"url": uri}} for uri in uris]
+    content = [*shown, {"type": "text", "text": prompt}]
+    request = chat_request({"messages": [{"role": "user", "content": content}], "seed": seed})
+    assert answer(request) == said(prompt, uris, seed)
+    return request

@@ -1,0 +1,275 @@
+"""Commands of `fairspace` that tests start, watch, stop and kill, and small datasets of real images for them.
+
+    python -m tests.submissions.running.run_factory
+
+is a process that has imported what runs need, and forks a child for each command: the command line is the real one, in
+a process (and group) of its own, without the seconds that every start takes for imports.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+KEPT = 6
+"""Images of each split."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that was started; its process group has the number of its process."""
+
+    pid: int
+    log: Path
+    commands: Commands
+
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
+        """Send the whole process group a signal."""
+        os.killpg(self.pid, how)
+
+    def wait(self, seconds: float = 120) -> int:
+        """Exit status when it has ended; below 0 the signal that ended it. TimeoutError if it does not end."""
+        status = self.commands.ask(wait=self.pid, seconds=seconds)
+        if status is None:
+            self.kill()
+            raise TimeoutError(self.output)
+        return int(status)
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+        return self.commands.ask(wait=self.pid, seconds=0, keep=True) is None
+
+    @property
+    def output(self) -> str:
+        """What it has printed."""
+        return self.log.read_text(encoding="utf-8")
+
+    def done(self) -> str:
+        """What it has printed when it has ended well."""
+        assert self.wait() == 0, self.output
+        return self.output
+
+
+@dataclass
+class Commands(AbstractContextManager["Commands"]):
+    """Starts commands.
+
+    Args:
+        folder: for what they print.
+        environment: of all of them.
+    """
+
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._number = 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self, *words: object, file_size: int = 0, **environment: str) -> Command:
+        """Start `fairspace WORDS`; `file_size`: bytes that a file may have, 0 for no bound."""
+        self._number += 1
+        log = self.folder / f"{self._number}.txt"
+        environment = {**self.environment, **environment}
+        pid = self.ask(words=[str(word) for word in words], log=str(log), environment=environment, file_size=file_size)
+        return Command(pid, log, self)
+
+    def run(self, *words: object, **environment: str) -> str:
+        """What `fairspace WORDS` prints; AssertionError if it fails."""
+        return self.start(*words, **environment).done()
+
+    def ask(self, **request: Any) -> Any:
+        """What the process that starts them answers."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the process that starts them, and with it those that still run."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
+    """Wait until it is so, or the command has ended; whether it is so. TimeoutError says what the command printed."""
+    end = time.monotonic() + seconds
+    while not what():
+        if not command.running:
+            return what()
+        if time.monotonic() > end:
+            command.kill()
+            raise TimeoutError(command.output)
+        time.sleep(0.01)
+    return True
+
+
+def small_builds(root: Path) -> Path:
+    """Datasets of all benchmarks in the layout of a build, with `KEPT` images of each split."""
+    from tests.submissions.running import datasets_factory as factory
+
+    for name, config, split, columns in (
+        s for b in ("genres", "iris", "stereotypical_bias") for s in factory.splits(b)
+    ):
+        places = _places(columns["id"])
+        kept = {column: [values[place] for place in places] for column, values in columns.items()}
+        folder = root / name / config
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / f"{split}-00000-of-00001.parquet", kept)
+    for folder in sorted(root.iterdir()):
+        built = [(f.parent.name, f.name.split("-")[0], [f]) for f in sorted(folder.glob("*/*.parquet"))]
+        factory.write_manifest(folder, folder.name, built, sample=True)
+    return root
+
+
+def _places(ids: Sequence[str]) -> list[int]:
+    """Some ids, spread evenly; of pairs of images both."""
+    if ids[0].startswith("pair/"):
+        return list(range(KEPT * 2))
+    return [number * len(ids) // (KEPT * 8) for number in range(KEPT * 8)]
+
+
+def _write(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tests.submissions.running.datasets_factory import IMAGE
+
+    cells = [{"bytes": picture(item), "path": f"{item}.png"} for item in columns["id"]]
+    texts = {name: pa.array(values) for name, values in columns.items()}
+    pq.write_table(pa.table({**texts, "image": pa.array(cells, IMAGE)}), file)
+
+
+def picture(item: str) -> bytes:
+    """A PNG file that no other id has."""
+    import numpy as np
+    from PIL import Image
+
+    noise = np.random.default_rng(list(item.encode())).integers(0, 256, (8, 8, 3), np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def journaled(file: Path) -> list[Any]:
+    """The fates in a journal, as `Answer`."""
+    from submissions.running.journal import Journal
+
+    with closing(Journal(file)) as journal:
+        return list(journal.answers())
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """`manifest.json` without when and from which checkout."""
+    found: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+    for stage in found["stages"]:
+        for name in ("started", "ended", "git"):
+            del stage[name]
+    return found
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """Two submissions have the same bytes, and the same manifest but for times."""
+    names = sorted(file.name for file in one.iterdir())
+    assert names == sorted(file.name for file in other.iterdir())
+    for name in names:
+        if name != "manifest.json":
+            assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    assert manifest(one) == manifest(other)
+
+
+def _main() -> list[str] | None:
+    """Serve requests; in a child, the words of its command."""
+    children: dict[int, int | None] = {}
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "words" in request:
+            pid = os.fork()
+            if not pid:
+                _become(request)
+                return ["fairspace", *request["words"]]
+            children[pid] = None
+            answer: int | None = pid
+        else:
+            answer = _ended(children, request["wait"], request["seconds"])
+        print(json.dumps(answer), flush=True)
+    for pid, status in children.items():
+        if status is None and _ended(children, pid, 0) is None:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    return None
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Be a process of one's own, as a shell would start it."""
+    os.setsid()
+    log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for target, source in ((0, nothing), (1, log), (2, log)):
+        os.dup2(source, target)
+    os.environ.update(request["environment"])
+    if request["file_size"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_size"],) * 2)
+
+
+def _ended(children: dict[int, int | None], pid: int, seconds: float) -> int | None:
+    """Exit status of a child; None if it still runs after the time."""
+    end = time.monotonic() + seconds
+    while children[pid] is None:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            children[pid] = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() >= end:
+            return None
+        else:
+            time.sleep(0.01)
+    return children[pid]
+
+
+def _import() -> None:
+    """What a run imports, and no thread."""
+    import aiohttp  # noqa: F401
+    import inspect_ai  # noqa: F401
+    import inspect_ai.model._providers.openai_compatible
+    import openai  # noqa: F401
+    import torch
+
+    import submissions.result
+    import submissions.running.generating
+    import submissions.running.judging
+    import submissions.running.run
+    import submissions.tasks  # noqa: F401
+
+    torch.set_num_threads(1)
+
+
+if __name__ == "__main__":
+    from submissions.cli import main
+
+    _import()
+    argv = _main()
+    if argv is not None:
+        sys.argv = argv
+        main()

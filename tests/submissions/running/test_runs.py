@@ -1,0 +1,111 @@
+"""Runs of all four benchmarks by the real command, Inspect and clients, against served models with every fault."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from submissions.check import check_submission
+from submissions.running.inspect_task import Chosen
+from tests.served import WAYS, Fault, Served
+from tests.submissions.running.run_expected import expected, found
+from tests.submissions.running.run_factory import ROOT, Commands, assert_same, journaled, manifest, small_builds
+
+MODEL = "openai-api/served/m"
+ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "--timeout", 1, "--max-retries", 1)
+LIMITS = {"fact_or_fair": 3, "stereotypical_bias": 3, "iris": 2, "genres": 30}
+LOST = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
+SPOILED = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
+FAULTS = (
+    *(Fault("status", status=status, seconds=0.05, share=0.05) for status in (429, 500, 503)),
+    *(Fault(way, seconds=30, share=0.03) for way in LOST),
+    *(Fault(way, share=0.03, times=None) for way in SPOILED),
+    Fault("status", status=400, share=0.03, times=None, code="invalid_request"),
+    Fault("status", status=500, share=0.01, times=None),
+    Fault("truncated", share=0.02, times=None),
+    Fault("html", share=0.02, times=None),
+    Fault("empty", share=0.02, times=None),
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_builds(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start(faults=FAULTS) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="module", params=LIMITS)
+def ran(
+    request: pytest.FixtureRequest,
+    data: Path,
+    commands: Commands,
+    served: Served,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Chosen, Path]:
+    """A run that came to its end."""
+    benchmark = request.param
+    out = tmp_path_factory.mktemp(benchmark) / "mine"
+    limit = LIMITS[benchmark]
+    served.requests(reset=True)
+    commands.run("run", "--benchmark", benchmark, "--data", data, "--limit", limit, "--out", out, *ASKED)
+    return Chosen(benchmark, str(data), (), limit, True, 3), out
+
+
+def test_every_item_has_exactly_one_fate(ran: tuple[Chosen, Path]) -> None:
+    chosen, out = ran
+    fates = expected(chosen, FAULTS)
+    assert found(journaled(out.with_name("mine.run") / "journal.sqlite")) == fates
+    rows = pq.read_table(out / "responses.parquet").to_pylist()
+    told = {(row["task"], row["id"], row["sample"]): row["response"] for row in rows}
+    assert len(told) == len(rows)
+    assert told == {key: text for key, (fate, text) in fates.items() if fate != "failed"}
+    (stage,) = manifest(out)["stages"]
+    counts = {fate: sum(one == fate for one, _ in fates.values()) for fate in ("answered", "refused", "failed")}
+    assert stage["fates"] == counts
+    assert stage["requests"] == len(fates)
+    assert counts["refused"]
+    assert counts["failed"]
+
+
+def test_the_log_reports_what_fairspace_score_reports(ran: tuple[Chosen, Path], commands: Commands) -> None:
+    from inspect_ai.log import read_eval_log
+
+    _, out = ran
+    assert check_submission(out).ok
+    commands.run("score", out, "--out", out.with_name("result.json"))
+    scores = json.loads(out.with_name("result.json").read_bytes())["scores"]
+    (file,) = (out.with_name("mine.run") / "logs").iterdir()
+    log = read_eval_log(str(file), header_only=True)
+    assert log.results is not None
+    logged = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+    fates = {name: logged.pop(f"requests_{name}") for name in ("answered", "refused", "failed")}
+    assert fates == manifest(out)["stages"][0]["fates"]
+    for value in scores:
+        name = value["name"]
+        for part, key in (("", "value"), (".low", "low"), (".high", "high"), (".coverage", "coverage")):
+            number = value.get(key)
+            told = logged.pop(f"{name}{part}")
+            assert math.isnan(told) if number is None else told == number, f"{name}{part}"
+    assert not logged
+
+
+def test_every_way_to_fail_was_met() -> None:
+    assert {fault.way for fault in FAULTS} == set(WAYS)

@@ -1,0 +1,198 @@
+"""Killed at random points (SIGKILL) and started again, a run ends with the submission of the unbroken one.
+
+And nothing that was in the journal is asked again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from ares.tiny import tiny_model
+from submissions.check import check_submission
+from submissions.running.inspect_task import Chosen
+from submissions.running.journal import Key
+from tests.served import Fault, Served
+from tests.submissions.running.run_expected import expected, found, requests
+from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
+
+CONNECTIONS = 6
+ASKED = ("--stratified", "--seed", "5", "--timeout", "1", "--max-retries", "1", "--max-connections", CONNECTIONS)
+FAULTS = (
+    *(Fault("status", status=status, seconds=0.05, share=0.03) for status in (429, 503)),
+    *(Fault(way, share=0.03) for way in ("truncated", "reset", "html", "empty")),
+    *(Fault(way, share=0.02, times=None) for way in ("half", "filtered", "refusal", "blocked", "unreadable")),
+    *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
+)
+KILLS = {"fact_or_fair": (8, 10), "stereotypical_bias": (4, 2), "iris": (2, 2), "genres": (30, 2)}
+"""Benchmark -> stimuli of a task, and kills."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_builds(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start(faults=FAULTS, latency=0.01, spread=0.02) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
+        yield commands
+
+
+def points(kills: int, total: int) -> list[int]:
+    """After how many requests a run is killed."""
+    return sorted(random.Random(f"{kills} {total}").sample(range(1, total), kills))
+
+
+class Asked:
+    """What the server was asked until a kill, of the requests whose fate was in the journal then."""
+
+    def __init__(self, chosen: Chosen, journal: Path, served: Served) -> None:
+        self.keys: dict[Key, str] = {key: request.key for key, request in requests(chosen)}
+        self.journal, self.served = journal, served
+        self.before: dict[str, int] = {}
+
+    def note(self) -> None:
+        """The process was just killed."""
+        attempts = self.served.requests().attempts
+        if self.journal.is_file():
+            keys = [self.keys[answer.key] for answer in journaled(self.journal)]
+            self.before |= {key: attempts[key] for key in keys if key not in self.before}
+
+    def check(self) -> None:
+        """Nothing that was journaled was asked again."""
+        attempts = self.served.requests().attempts
+        assert {key: attempts[key] for key in self.before} == self.before
+
+
+@pytest.mark.parametrize("benchmark", KILLS)
+def test_a_run_that_was_killed_ends_as_the_unbroken_one(
+    benchmark: str, data: Path, commands: Commands, served: Served, tmp_path: Path
+) -> None:
+    limit, kills = KILLS[benchmark]
+    words = ("run", "--benchmark", benchmark, "--model", "openai-api/served/m", "--data", data, "--limit", limit)
+    words = (*words, *ASKED, "--no-score") if benchmark == "genres" else (*words, *ASKED)
+    served.requests(reset=True)
+    commands.run(*words, "--out", tmp_path / "unbroken")
+    total = served.requests(reset=True).total
+    chosen = Chosen(benchmark, str(data), (), limit, True, 5)
+    asked = Asked(chosen, tmp_path / "killed.run" / "journal.sqlite", served)
+    for point in points(kills, total):
+        command = commands.start(*words, "--out", tmp_path / "killed")
+        assert until(lambda point=point: served.requests().total >= point, command)  # type: ignore[misc]
+        command.kill()
+        assert command.wait() == -9
+        asked.note()
+        assert not (tmp_path / "killed").exists()
+    commands.run(*words, "--out", tmp_path / "killed")
+    asked.check()
+    again = Counter(served.requests().answers) - Counter(dict.fromkeys(asked.keys.values(), 1))
+    assert again.total() <= kills * CONNECTIONS
+    assert found(journaled(asked.journal)) == expected(chosen, FAULTS)
+    assert check_submission(tmp_path / "killed").ok
+    assert_same(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
+    data: Path, commands: Commands, served: Served, tmp_path: Path
+) -> None:
+    words = ("run", "--benchmark", "genres", "--text-only", "--model", "openai-api/served/m", "--limit", 12)
+    for name in ("unbroken", "killed"):
+        commands.run(*words, *ASKED, "--no-score", "--out", tmp_path / name)
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[1:])
+    served.requests(reset=True)
+    commands.run(*judge, tmp_path / "unbroken")
+    total = served.requests(reset=True).total
+    before = (tmp_path / "killed" / "submission.json").read_bytes()
+    for point in points(2, total):
+        command = commands.start(*judge, tmp_path / "killed")
+        assert until(lambda point=point: served.requests().total >= point, command)  # type: ignore[misc]
+        command.kill()
+        assert command.wait() == -9
+        assert (tmp_path / "killed" / "submission.json").read_bytes() == before
+    commands.run(*judge, tmp_path / "killed")
+    assert sum(served.requests().fates.values()) <= total + 2 * CONNECTIONS
+    assert check_submission(tmp_path / "killed").ok
+    assert_same(tmp_path / "killed", tmp_path / "unbroken")
+
+
+IMAGE_FAULTS = (
+    Fault("status", status=429, seconds=0.05, share=0.05),
+    Fault("status", status=500, share=0.02),
+    Fault("half", share=0.05),
+    Fault("reset", share=0.02),
+    Fault("blocked", share=0.1, times=None),
+    Fault("unreadable", share=0.05, times=None),
+)
+
+
+@pytest.fixture(scope="module")
+def ares(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("ares"))
+
+
+def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, commands: Commands, tmp_path: Path) -> None:
+    """Killed among the neutral images, among the steered ones, and while they are labelled."""
+    with Served.start(faults=IMAGE_FAULTS, latency=0.01, pixels=48, picture="jpeg") as served:
+        images = f"endpoint:{served.url}#served-images?size=48&seed=true&concurrency=4&attempts=3"
+        words = ("run", "--benchmark", "iris", "--images", images, "--ares", ares, "--limit", 40, "--seed", 2)
+        words = (*words, "--stratified")
+        environment = served.environment()
+        commands.run(*words, "--out", tmp_path / "unbroken", **environment)
+        total = served.requests(reset=True).total
+        work = tmp_path / "killed.run"
+        labelling = work / "annotations" / "generation_neutral"
+        stops: list[Callable[[], bool]] = [
+            lambda: served.requests().total >= total // 4,
+            labelling.exists,
+            lambda: served.requests().total >= total * 3 // 4,
+        ]
+        for stop in stops:
+            command = commands.start(*words, "--out", tmp_path / "killed", **environment)
+            assert until(stop, command), command.output
+            command.kill()
+            assert command.wait() == -9
+        commands.run(*words, "--out", tmp_path / "killed", **environment)
+        counted = served.requests()
+    assert sum(number - 1 for number in counted.answers.values() if number > 1) <= 3 * 4
+    assert check_submission(tmp_path / "killed").ok
+    assert_same(tmp_path / "killed", tmp_path / "unbroken")
+    rows = pq.read_table(tmp_path / "killed" / "annotations.parquet").to_pylist()
+    assert {row["task"] for row in rows} == {"generation_neutral", "generation_steer"}
+
+
+def test_images_of_ones_own_code_survive_kills(commands: Commands, tmp_path: Path) -> None:
+    images = "python:tests.submissions.running.images_painter:slow_paint?batch=4"
+    words = (
+        "run",
+        "--benchmark",
+        "fact_or_fair",
+        "--tasks",
+        "t2i_objective",
+        "--images",
+        images,
+        "--limit",
+        60,
+        "--seed",
+        2,
+    )
+    commands.run(*words, "--out", tmp_path / "unbroken")
+    made = tmp_path / "killed.run" / "images" / "t2i_objective" / "made"
+    for number in (13, 41):
+        command = commands.start(*words, "--out", tmp_path / "killed")
+        assert until(lambda number=number: len(list(made.glob("*/*"))) >= number, command)  # type: ignore[misc]
+        command.kill()
+        assert command.wait() == -9
+    commands.run(*words, "--out", tmp_path / "killed")
+    assert_same(tmp_path / "killed", tmp_path / "unbroken")
