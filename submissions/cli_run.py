@@ -16,6 +16,7 @@ from submissions.registry import NAMES
 from submissions.running.errors import RunError
 
 if TYPE_CHECKING:
+    from submissions.running.inspect_task import Chosen
     from submissions.running.run import Outcome
 
 RUN_EXAMPLE = "Example: fairspace run --benchmark genres --data built --model openai/gpt-4o --out mine"
@@ -27,7 +28,7 @@ _PACKAGES = {"inspect_ai": "inspect-ai", "openai": "openai", "aiohttp": "aiohttp
 
 BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")]
 DataOption = Annotated[
-    str, typer.Option(help="Folder of builds, or NAMESPACE[@TAG] on the Hub; only for items with images.")
+    str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
 ]
 TasksOption = Annotated[str, typer.Option(help="Tasks of the submission, with commas; all that the model can do.")]
 LimitOption = Annotated[int | None, typer.Option(help="Stimuli of a task at most: a smaller run, marked so.", min=1)]
@@ -98,11 +99,14 @@ def run(
 
     if ares:
         need_ares()
+    out = _named(out)
+    _check_together(limit, stratified, images, ares, faces, quality)
     chosen = Chosen(benchmark, data, _words(tasks), limit, stratified, seed, prefix, text_only)
     asked = None
     if model:
         given = _arguments(argument or [])
         asked = ModelSettings(model, base_url, connections, retries, timeout, temperature, top_p, max_tokens, given)
+    _check_idle(chosen, model, images)
     about = About(name, revision, organisation, licence, contact)
     rated = _pairs("--quality", quality or [])
     settings = RunSettings(
@@ -146,6 +150,7 @@ def judge(
     from submissions.running.models import ModelSettings
     from submissions.running.watching import watched
 
+    _check_together(limit, stratified)
     urls = base_url or []
     if len(urls) > 1 and len(urls) != len(model):
         raise UsageError(f"There are {len(model)} judges and {len(urls)} --model-base-url; give one, or one for each.")
@@ -215,6 +220,7 @@ def plan(
     from submissions.running.run import check_tasks, text_tasks
     from submissions.running.show_plan import show_plan
 
+    _check_together(limit, stratified)
     chosen = Chosen(benchmark, data, _words(tasks), limit, stratified, text_only=text_only)
     check_tasks(chosen)
     texts = () if images_only else text_tasks(chosen)
@@ -250,7 +256,9 @@ def remake(
     from submissions.running.images import remake as remade
     from submissions.running.run import work_folder
 
-    found = remade(work_folder(submission) / "images" / task, task, item, sample, device=device)
+    if not out.parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+    found = remade(work_folder(_named(submission)) / "images" / task, task, item, sample, device=device)
     out.write_bytes(found.image)
     typer.echo(f"Wrote {out}: {'the same bytes' if found.same else 'other bytes'} as in the run.")
     if not found.same:
@@ -292,6 +300,42 @@ def need_run() -> None:
     missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
+
+
+def _named(folder: Path) -> Path:
+    """A folder by a path that ends with its name, as its workings lie in NAME.run; `.` has none."""
+    return folder if folder.name not in ("", "..") else folder.resolve()
+
+
+def _check_together(
+    limit: int | None,
+    stratified: bool,
+    images: str = "",
+    ares: str = "",
+    faces: str = "",
+    quality: list[str] | None = None,
+) -> None:
+    """UsageError for an option that would say nothing without another one: it is most likely a mistake."""
+    if stratified and limit is None:
+        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
+    if faces and not ares:
+        raise UsageError("--faces finds the faces that --ares labels; name both, or leave it out.")
+    if quality and not (images and ares):
+        raise UsageError("--quality rates what --images makes and --ares labels; name all three, or leave it out.")
+
+
+def _check_idle(chosen: Chosen, model: str, images: str) -> None:
+    """RunError TASK_UNKNOWN if a named model has nothing to do among the tasks that are asked for."""
+    from submissions.running.generating import image_tasks
+    from submissions.running.run import check_tasks, text_tasks
+
+    check_tasks(chosen)
+    for option, named, tasks in (("--model", model, text_tasks(chosen)), ("--images", images, image_tasks(chosen))):
+        if named and not tasks and chosen.tasks:
+            what = f"{option} {named} has nothing to do in {', '.join(chosen.tasks)}"
+            expected = "a task that is answered with text for --model, one that is answered with images for --images"
+            mend = f"leave out {option}, or name another task"
+            raise RunError("TASK_UNKNOWN", chosen.benchmark, what, expected, mend)
 
 
 def _words(text: str) -> tuple[str, ...]:
