@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +13,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+
+pytest.importorskip("inspect_ai")
+pytest.importorskip("openai")
+
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from builders.genres import pair_list
@@ -153,6 +158,32 @@ def test_a_broken_log_and_its_retry_are_the_unbroken_one(logs: Path, log: Path, 
     assert imported([retried], tmp_path / "retried").digest == whole.digest
     assert imported([retried, broken], tmp_path / "both").digest == whole.digest
     assert import_inspect([retried, broken], tmp_path / "again").notes == ()
+
+
+def test_a_log_of_a_killed_process_has_what_was_written(log: Path, tmp_path: Path) -> None:
+    killed = tmp_path / "killed.eval"
+    gone = ("header.json", "summaries.json", "samples/llm_subjective/diabetes")
+    with zipfile.ZipFile(log) as source, zipfile.ZipFile(killed, "w") as target:
+        for name in source.namelist():
+            if not name.startswith(gone):
+                target.writestr(name, source.read(name))
+    done = import_inspect([killed], tmp_path / "s")
+    assert read_submission(tmp_path / "s").tables["responses"].num_rows == 31
+    assert done.notes == ("1 of 4 stimuli have no answers in the logs; they are missing",)
+    assert done.stages[0].started == done.stages[0].ended
+
+
+def test_of_a_sample_that_was_logged_again_the_last_one_counts(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        name = next(name for name in archive.namelist() if name.startswith("samples/llm_objective"))
+        sample = json.loads(archive.read(name))
+        answers_of(sample)[0].update(response="Said in the second attempt.")
+        archive.writestr(name, json.dumps(sample))
+    table = imported([made], tmp_path / "s").tables["responses"]
+    assert table.num_rows == 56
+    assert table["response"].to_pylist().count("Said in the second attempt.") == 1
 
 
 def test_logs_of_two_tasks_are_one_submission(logs: Path, log: Path, tmp_path: Path) -> None:
