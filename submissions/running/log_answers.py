@@ -1,82 +1,33 @@
-"""What a benchmark's log says: what was run, by whom and how, and the answers; all is checked, nothing trusted."""
+"""The answers in a benchmark's log; all is checked, nothing trusted."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from builders.stereotypical_bias import PREFIXES
 from submissions.collector import RefusedError, show
-from submissions.format import Line
 from submissions.limits import LIMITS
-from submissions.manifest import ENTRIES, Count, Git, Scalar, Stage, Text
-from submissions.running import parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
+from submissions.manifest import Count, Stage
 from submissions.running.asking import ANSWERS, PROMPTS
 from submissions.running.asks import add_hashes
 from submissions.running.errors import RunError
-from submissions.running.inspect_task import NOT_STATED, REVISION, RUN, Chosen
-from submissions.running.journal import FATES, Answer, Fate, Key
+from submissions.running.inspect_task import REVISION, RUN
+from submissions.running.journal import Answer, Fate, Key
 from submissions.running.log_files import Log, invalid, open_log
-from submissions.running.models import LOCAL
+from submissions.running.log_header import Checked, Described, first, stage_of
 from submissions.strict_json import check_text
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-OPERATIONAL = (
-    "max_retries",
-    "timeout",
-    "attempt_timeout",
-    "stream_idle_timeout",
-    "max_connections",
-    "adaptive_connections",
-    "cache",
-    "cache_prompt",
-    "batch",
-    "fail_on_refusal",
-    "max_tool_output",
-)
-"""Settings of Inspect that change how a model is reached, not what it says."""
 _MEND = "leave it out, or log the task again"
 
 
-class _Checked(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
-
-
-class Described(_Checked):
-    """What was run, as `Opened.describe` writes it; what else stands there is not read."""
-
-    benchmark: Literal["iris", "fact_or_fair", "stereotypical_bias", "genres"]
-    tasks: list[Line] = Field(max_length=ENTRIES)
-    limit: int | None = Field(ge=1, lt=2**63)
-    stratified: bool
-    seed: int | None = Field(ge=-(2**63), lt=2**63)
-    prefix: Literal[tuple(PREFIXES)]  # type: ignore[valid-type]
-    text_only: bool
-    datasets: dict[Line, Text] = Field(max_length=ENTRIES)
-    dataset_revision: Line
-    table: Literal["responses", "judgements"] = "responses"
-    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
-    json_schema: bool = False
-
-    @property
-    def chosen(self) -> Chosen:
-        """The choice, without where its data lay."""
-        tasks = tuple(self.tasks)
-        return Chosen(
-            self.benchmark, "", tasks, self.limit, self.stratified, self.seed, str(self.prefix), self.text_only
-        )
-
-
-class _Row(_Checked):
+class _Row(Checked):
     """An answer, as `asking.compact` writes it."""
 
     task: Annotated[str, Field(min_length=1, max_length=200)]
@@ -93,7 +44,6 @@ class _Row(_Checked):
 
 
 _ROWS = TypeAdapter(list[_Row])
-_TEXT: TypeAdapter[str] = TypeAdapter(Text)
 
 
 @dataclass(frozen=True)
@@ -147,7 +97,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
         notes = [f"{file.name}: {later:,} samples of later epochs are left out"] if later else []
         notes += _cut_short(log)
         asked = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
-        stage = _stage(file, log.header, described, answers.values(), add_hashes(prompts.values()))
+        stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
     return LogAnswers(file, described, stage, answers, frozenset(prompts), asked, tuple(notes))
 
 
@@ -180,7 +130,7 @@ def _described(file: Path, header: EvalLog) -> Described:
     try:
         described = Described.model_validate(found)
     except ValidationError as error:
-        raise invalid(file, f"a log of the task {task} with {_first(error)}", expected, _MEND) from error
+        raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND) from error
     if described.table == "responses" and described.dataset_revision != REVISION:
         what = f"answers to the items of revision {show(described.dataset_revision)}"
         raise invalid(file, what, f"those of revision {REVISION}", _MEND)
@@ -195,7 +145,7 @@ def _answers(file: Path, sample: str, found: Any) -> list[Answer]:
             for text in (answer.task, answer.id, answer.response or ""):
                 check_text(text)
     except ValidationError as error:
-        raise invalid(file, f"sample {show(sample)} with {_first(error)}", "answers as they were logged") from error
+        raise invalid(file, f"sample {show(sample)} with {first(error)}", "answers as they were logged") from error
     except RefusedError as error:
         raise invalid(file, f"sample {show(sample)}: {error.what}", error.expected) from error
     for answer in answers:
@@ -206,12 +156,6 @@ def _answers(file: Path, sample: str, found: Any) -> list[Answer]:
             what = f"sample {show(sample)}: an answer that is longer"
             raise invalid(file, what, f"at most {LIMITS.row_bytes:,} bytes")
     return answers
-
-
-def _first(error: ValidationError) -> str:
-    detail = error.errors(include_url=False)[0]
-    place = ".".join(map(str, detail["loc"][:4]))
-    return f"{show(place, 60)} {show(detail['input'], 60)}: {detail['msg']}"
 
 
 def _text(file: Path, what: str, text: str) -> str:
@@ -235,89 +179,3 @@ def _cut_short(log: Log) -> list[str]:
         return []
     left = dataset.samples - len(dataset.sample_ids)
     return [f"{log.file.name}: Inspect was to leave out {left:,} of {dataset.samples:,} stimuli; they are missing"]
-
-
-def _stage(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
-    answers = list(answers)
-    spec, config = header.eval, settings_of(header, about)
-    if spec.model_args:
-        config["arguments"] = ", ".join(sorted(map(str, spec.model_args)))[:1000]
-    started = header.stats.started_at or spec.created
-    git = None
-    if spec.revision is not None:
-        git = {"commit": spec.revision.commit, "changed": bool(spec.revision.dirty)}
-    found = {
-        "what": about.table,
-        "model": spec.model,
-        "revision": NOT_STATED,
-        "engine": "inspect_ai",
-        "engine_version": spec.packages.get("inspect_ai") or NOT_STATED,
-        "settings": {**config, **about.chosen.generation()},
-        "prompts": prompts,
-        "datasets": about.datasets,
-        "tasks": about.tasks,
-        "requests": len(answers),
-        "fates": {fate: sum(answer.fate == fate for answer in answers) for fate in FATES},
-        "input_tokens": sum(answer.input_tokens for answer in answers),
-        "output_tokens": sum(answer.output_tokens for answer in answers),
-        "limit": about.limit,
-        "stratified": about.stratified,
-        "software": dict(spec.packages),
-        "git": git and Git.model_validate(git),
-        "started": _utc(file, started),
-        "ended": _utc(file, header.stats.completed_at or started),
-    }
-    try:
-        return Stage.model_validate(found)
-    except ValidationError as error:
-        raise invalid(file, _first(error), "a header as Inspect writes it") from error
-
-
-def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
-    """What was set of generation: temperature, top_p, max_tokens, seed and the like.
-
-    Left out is the task's own bound of tokens, and how the model is reached. Of objects, such as headers, which may
-    hold secrets, the names alone.
-    """
-    spec = header.eval
-    model, run = (
-        config.model_dump(mode="json", exclude_none=True) for config in (spec.model_generate_config, header.plan.config)
-    )
-    bound, stated = _own(about)
-    if run.get("max_tokens") == bound:
-        del run["max_tokens"]
-    found = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
-    if spec.model.startswith(LOCAL) and spec.model_args.get("do_sample") is False:
-        found.setdefault("temperature", 0.0)
-    return found | {name: value for name, value in stated.items() if found.get(name) == value}
-
-
-def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
-    """The tokens that an answer takes at most where nobody says otherwise, and what the paper states of generation."""
-    if about.table == "judgements":
-        return 0, {}
-    if about.benchmark == "fact_or_fair":
-        bounds = parts_fact_or_fair.MAX_TOKENS
-        longest = max((bounds[task] for task in about.tasks if task in bounds), default=0)
-        return longest, parts_fact_or_fair.SETTINGS
-    if about.benchmark == "iris":
-        return parts_iris.MAX_TOKENS, parts_iris.SETTINGS
-    return (parts_genres if about.benchmark == "genres" else parts_stereotypical_bias).MAX_TOKENS, {}
-
-
-def _scalar(value: Any) -> Scalar:
-    if isinstance(value, int | float):
-        return value
-    text = ", ".join(sorted(map(str, value))) if isinstance(value, dict) else value
-    text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    try:
-        return _TEXT.validate_python(text)
-    except ValidationError:  # of several lines, or long, as a system message may be
-        return f"sha256 {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def _utc(file: Path, text: str) -> str:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError) as error:
-        raise invalid(file, f"the time {show(text, 40)}", "a time as Inspect writes it") from error
