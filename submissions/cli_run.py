@@ -244,10 +244,12 @@ def plan(
 
 
 def remake(
-    submission: Annotated[Path, typer.Argument(help="What `fairspace run` wrote; its workings lie beside it.")],
-    task: Annotated[str, typer.Argument(help="Of the image.")],
+    submission: Annotated[
+        Path, typer.Argument(help="What `fairspace run` wrote; its workings lie beside it.", metavar="SUBMISSION")
+    ],
+    task: Annotated[str, typer.Argument(help="Of the image.", metavar="TASK")],
     item: Annotated[str, typer.Argument(help="Its id.", metavar="ID")],
-    sample: Annotated[int, typer.Argument(help="Its number.", min=0)],
+    sample: Annotated[int, typer.Argument(help="Its number.", min=0, metavar="SAMPLE")],
     out: Annotated[Path, typer.Option(help="File to write the image to.")],
     device: Annotated[str, typer.Option(help="Of torch; a GPU if there is one.")] = "",
 ) -> None:
@@ -267,7 +269,9 @@ def remake(
 
 
 def import_inspect(
-    logs: Annotated[list[Path], typer.Argument(help="Inspect's logs of one benchmark's tasks, .eval or .json.")],
+    logs: Annotated[
+        list[Path], typer.Argument(help="Inspect's logs of one benchmark's tasks, .eval or .json.", metavar="LOG")
+    ],
     out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     model: Annotated[str, typer.Option(help="Name of the model on the board; the log's if left out.")] = "",
     revision: RevisionOption = "not stated",
