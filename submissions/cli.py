@@ -26,20 +26,18 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Check, score and compare what a model answered to a fairness benchmark.",
+    help="Run a model against a fairness benchmark; check, score and compare what it answered.",
     epilog="Start with: fairspace baseline balanced --benchmark fact_or_fair --out demo && fairspace score demo",
 )
 importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
-app.add_typer(importing, name="import")
-app.add_typer(cli_ares.app, name="ares")
-app.command("build", epilog=cli_builders.BUILD_EXAMPLE)(cli_builders.build)
-app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE)(cli_builders.sources)
-app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE)(cli_builders.publish)
-app.command("run", epilog=cli_run.RUN_EXAMPLE)(cli_run.run)
-app.command("judge", epilog=cli_run.JUDGE_EXAMPLE)(cli_run.judge)
-app.command("plan", epilog=cli_run.PLAN_EXAMPLE)(cli_run.plan)
-app.command("remake", epilog=cli_run.REMAKE_EXAMPLE)(cli_run.remake)
+RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
+app.command("plan", epilog=cli_run.PLAN_EXAMPLE, rich_help_panel=RUN)(cli_run.plan)
+app.command("run", epilog=cli_run.RUN_EXAMPLE, rich_help_panel=RUN)(cli_run.run)
+app.command("judge", epilog=cli_run.JUDGE_EXAMPLE, rich_help_panel=RUN)(cli_run.judge)
+app.command("remake", epilog=cli_run.REMAKE_EXAMPLE, rich_help_panel=RUN)(cli_run.remake)
+app.add_typer(importing, name="import", rich_help_panel=RUN)
 importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
+app.add_typer(cli_ares.app, name="ares", rich_help_panel=MAKE)
 ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 STOPPED = 130
@@ -90,7 +88,7 @@ def _print_json(data: Any) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
-@app.command(epilog="Example: fairspace check my-submission.zip")
+@app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
 def check(
     submission: Annotated[
         Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
@@ -111,7 +109,7 @@ def check(
     raise typer.Exit(0 if report.ok else 1)
 
 
-@app.command(epilog="Example: fairspace score my-submission --out result.json")
+@app.command(epilog="Example: fairspace score my-submission --out result.json", rich_help_panel=SCORE)
 def score(
     submission: Annotated[
         Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
@@ -191,7 +189,7 @@ def _checked_for(asked: str, benchmark: str, path: Path, option: str) -> Any:
     return checked
 
 
-@app.command(epilog="Example: fairspace rescore result.json --standard algorithm_1")
+@app.command(epilog="Example: fairspace rescore result.json --standard algorithm_1", rich_help_panel=SCORE)
 def rescore(
     result: Annotated[Path, typer.Argument(help="What `fairspace score --out` wrote.", metavar="RESULT")],
     standard: Annotated[str, typer.Option(help="Standard to score under.")],
@@ -211,7 +209,7 @@ def rescore(
         show.result(new)
 
 
-@app.command(epilog="Example: fairspace board --benchmark iris --standard algorithm_1")
+@app.command(epilog="Example: fairspace board --benchmark iris --standard algorithm_1", rich_help_panel=SCORE)
 def board(
     benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
     standard: Annotated[str, typer.Option(help="Standard to show the board under.")] = "inaugural",
@@ -239,7 +237,7 @@ def board(
         show.board(name, standard, rows)
 
 
-@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres")
+@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres", rich_help_panel=SCORE)
 def baseline(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
     benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
@@ -255,7 +253,7 @@ def baseline(
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
-@app.command(epilog="Example: fairspace items genres --out genres-items")
+@app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
 def items(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
     out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
@@ -293,7 +291,7 @@ def items(
         typer.echo(f"{out / task}.parquet: {table.num_rows} items")
 
 
-@app.command(epilog="Example: fairspace compare run-plain run-debiased")
+@app.command(epilog="Example: fairspace compare run-plain run-debiased", rich_help_panel=SCORE)
 def compare(
     submissions: Annotated[list[Path], typer.Argument(help="Two or more submissions to stereotypical_bias.")],
     as_json: Json = False,
@@ -327,7 +325,7 @@ def import_genres(
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
-@app.command(epilog="Example: fairspace schema > submission.schema.json")
+@app.command(epilog="Example: fairspace schema > submission.schema.json", rich_help_panel=SCORE)
 def schema() -> None:
     """Print the JSON schema of a submission."""
     from submissions.check import json_schema
@@ -335,7 +333,7 @@ def schema() -> None:
     _print_json(json_schema())
 
 
-@app.command(epilog="Example: fairspace leaderboard --port 7860")
+@app.command(epilog="Example: fairspace leaderboard --port 7860", rich_help_panel=SCORE)
 def leaderboard(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
     store: StoreOption = DEFAULT_STORE,
@@ -359,7 +357,16 @@ def leaderboard(
     serve(Store(store), port=port)
 
 
-@app.command("train-parser", epilog="Example: fairspace train-parser --source UD_English-EWT --out en_ewt_small")
+app.command("build", epilog=cli_builders.BUILD_EXAMPLE, rich_help_panel=MAKE)(cli_builders.build)
+app.command("sources", epilog=cli_builders.SOURCES_EXAMPLE, rich_help_panel=MAKE)(cli_builders.sources)
+app.command("publish", epilog=cli_builders.PUBLISH_EXAMPLE, rich_help_panel=MAKE)(cli_builders.publish)
+
+
+@app.command(
+    "train-parser",
+    rich_help_panel=MAKE,
+    epilog="Example: fairspace train-parser --source UD_English-EWT --out en_ewt_small",
+)
 def train_parser(
     source: Annotated[Path, typer.Option(help="Folder of the three gzipped CoNLL-U files of UD English EWT.")],
     out: Annotated[Path, typer.Option(help="Folder to write the pipeline to.")],
