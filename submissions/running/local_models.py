@@ -35,10 +35,12 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
     ModelAPI,
+    ModelInfo,
     ModelOutput,
     ModelUsage,
     StopReason,
     modelapi,
+    set_model_info,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
@@ -87,6 +89,8 @@ class LocalAPI(ModelAPI):
         **arguments: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
+        # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
+        set_model_info(f"local/{model_name}", ModelInfo(model=model_name))
         from submissions.running.local_chat import LocalChat
 
         self.chat: LocalChat = LocalChat(model_name, **arguments)
@@ -166,6 +170,7 @@ class PythonAPI(ModelAPI):
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
+        set_model_info(f"python/{model_name}", ModelInfo(model=model_name))
         self._function = find_function(model_name, where=f"python/{model_name}", form=_FORM).function
         self._takes = _takes(self._function)
         self._turn = anyio.Lock()

@@ -28,6 +28,8 @@ OURS = ("local/", "python/")
 """Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """What Inspect's messages carry for a terminal."""
+_WEIGHTS = (LOCAL, "vllm/", "sglang/")
+"""Of Inspect's providers, those that load weights when they are opened."""
 _LONGEST_WAIT = 300.0
 
 
@@ -78,7 +80,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
     Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
     heed seeds, though what it says depends on chance.
     """
-    from inspect_ai.model import GenerateConfig, get_model
+    from inspect_ai.model import GenerateConfig, ModelInfo, get_model, set_model_info
 
     here = settings.name.startswith((LOCAL, *OURS))
     if settings.name.startswith(LOCAL) and seeded and not greedy:
@@ -94,6 +96,9 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
         from openai import DefaultAioHttpClient
 
         arguments.setdefault("http_client", DefaultAioHttpClient())
+    if settings.name.startswith(_WEIGHTS):
+        # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
+        set_model_info(settings.name, ModelInfo(model=settings.name.partition("/")[2]))
     config = GenerateConfig(
         max_connections=settings.connections,
         max_retries=settings.retries,
