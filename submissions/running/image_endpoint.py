@@ -14,6 +14,7 @@ from functools import cached_property
 from http.client import HTTPException
 from importlib.util import find_spec
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
@@ -173,6 +174,9 @@ class EndpointImages:
                         return failed(f"more than {LIMITS.bytes} bytes")
                     if time.monotonic() > ends:
                         return failed(f"no whole image after {self._timeout:g} s")
+        except HTTPError as error:
+            error.close()  # it holds the answer's socket
+            return failed(f"{url}: status {error.code}")
         except (OSError, HTTPException) as error:
             return failed(f"{url}: {type(error).__name__}: {error}")
         return checked(data)
