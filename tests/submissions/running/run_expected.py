@@ -9,11 +9,10 @@ from submissions.running.asks import ask_seed
 from submissions.running.inspect_task import Chosen, open_benchmark
 from submissions.running.journal import Answer, Fate, Key
 from tests.served import Fault
-from tests.served.answers import answer, recognise, refusing
+from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.expected import said
 from tests.served.faults import Faults
 from tests.served.keys import Request, chat_request
-from tests.served.wrong import unreadable
 
 LOST = ("status", "slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
 """The ways in which no answer arrives, so that a request is sent again."""

@@ -19,13 +19,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-KEPT = 6
-"""Images of each split."""
+KEPT = 48
+"""Images of each split; of pairs of images twelve."""
+_NEEDED = (
+    "aiohttp",
+    "inspect_ai.model._providers.openai_compatible",
+    "openai",
+    "submissions.result",
+    "submissions.running.generating",
+    "submissions.running.judging",
+    "submissions.running.run",
+    "submissions.tasks",
+)
 
 
 @dataclass(frozen=True)
@@ -82,17 +93,17 @@ class Commands(AbstractContextManager["Commands"]):
             [sys.executable, "-m", __name__], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def start(self, *words: object, file_size: int = 0, **environment: str) -> Command:
+    def start(self, *words: object, environment: Mapping[str, str] | None = None, file_size: int = 0) -> Command:
         """Start `fairspace WORDS`; `file_size`: bytes that a file may have, 0 for no bound."""
         self._number += 1
         log = self.folder / f"{self._number}.txt"
-        environment = {**self.environment, **environment}
-        pid = self.ask(words=[str(word) for word in words], log=str(log), environment=environment, file_size=file_size)
+        told = {**self.environment, **(environment or {})}
+        pid = self.ask(words=[str(word) for word in words], log=str(log), environment=told, file_size=file_size)
         return Command(pid, log, self)
 
-    def run(self, *words: object, **environment: str) -> str:
+    def run(self, *words: object, environment: Mapping[str, str] | None = None) -> str:
         """What `fairspace WORDS` prints; AssertionError if it fails."""
-        return self.start(*words, **environment).done()
+        return self.start(*words, environment=environment).done()
 
     def ask(self, **request: Any) -> Any:
         """What the process that starts them answers."""
@@ -147,8 +158,8 @@ def small_builds(root: Path) -> Path:
 def _places(ids: Sequence[str]) -> list[int]:
     """Some ids, spread evenly; of pairs of images both."""
     if ids[0].startswith("pair/"):
-        return list(range(KEPT * 2))
-    return [number * len(ids) // (KEPT * 8) for number in range(KEPT * 8)]
+        return list(range(12))
+    return [number * len(ids) // KEPT for number in range(KEPT)]
 
 
 def _write(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
@@ -250,19 +261,9 @@ def _ended(children: dict[int, int | None], pid: int, seconds: float) -> int | N
 
 def _import() -> None:
     """What a run imports, and no thread."""
-    import aiohttp  # noqa: F401
-    import inspect_ai  # noqa: F401
-    import inspect_ai.model._providers.openai_compatible
-    import openai  # noqa: F401
-    import torch
-
-    import submissions.result
-    import submissions.running.generating
-    import submissions.running.judging
-    import submissions.running.run
-    import submissions.tasks  # noqa: F401
-
-    torch.set_num_threads(1)
+    for name in _NEEDED:
+        import_module(name)
+    import_module("torch").set_num_threads(1)
 
 
 if __name__ == "__main__":

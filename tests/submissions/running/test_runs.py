@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,15 +15,17 @@ import pytest
 
 from submissions.check import check_submission
 from submissions.running.inspect_task import Chosen
+from submissions.values import Value
 from tests.served import WAYS, Fault, Served
+from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import ROOT, Commands, assert_same, journaled, manifest, small_builds
+from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, small_builds
 
 MODEL = "openai-api/served/m"
 ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "--timeout", 1, "--max-retries", 1)
-LIMITS = {"fact_or_fair": 3, "stereotypical_bias": 3, "iris": 2, "genres": 30}
-LOST = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
-SPOILED = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
+LIMITS = {"fact_or_fair": 3, "stereotypical_bias": 3, "iris": 2, "genres": 12}
+LOST: tuple[Way, ...] = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
+SPOILED: tuple[Way, ...] = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
 FAULTS = (
     *(Fault("status", status=status, seconds=0.05, share=0.05) for status in (429, 500, 503)),
     *(Fault(way, seconds=30, share=0.03) for way in LOST),
@@ -98,13 +101,36 @@ def test_the_log_reports_what_fairspace_score_reports(ran: tuple[Chosen, Path], 
     logged = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
     fates = {name: logged.pop(f"requests_{name}") for name in ("answered", "refused", "failed")}
     assert fates == manifest(out)["stages"][0]["fates"]
-    for value in scores:
-        name = value["name"]
-        for part, key in (("", "value"), (".low", "low"), (".high", "high"), (".coverage", "coverage")):
-            number = value.get(key)
-            told = logged.pop(f"{name}{part}")
-            assert math.isnan(told) if number is None else told == number, f"{name}{part}"
+    assert any(math.isfinite(number) for number in logged.values())
+    for value in map(Value.from_json, scores):
+        parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
+        for part, number in parts.items():
+            told = logged.pop(f"{value.name}{part}")
+            assert math.isnan(told) if number is None else told == number, f"{value.name}{part}"
     assert not logged
+
+
+@pytest.mark.parametrize("ran", ["fact_or_fair"], indirect=True)
+def test_plain_inspect_gives_the_same_submission(
+    ran: tuple[Chosen, Path], commands: Commands, served: Served, tmp_path: Path
+) -> None:
+    """By Inspect's own command, whose log is imported."""
+    _, out = ran
+    served.requests(reset=True)
+    given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}
+    words = [Path(sys.executable).with_name("inspect"), "eval", "submissions/tasks.py@fact_or_fair", "--model", MODEL]
+    words += [word for name, value in given.items() for word in ("-T", f"{name}={value}")]
+    words += ["--attempt-timeout", "1", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
+    environment = {**os.environ, **served.environment()}
+    done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    commands.run("import", "inspect", *(tmp_path / "logs").iterdir(), "--out", tmp_path / "mine")
+    assert (tmp_path / "mine" / "responses.parquet").read_bytes() == (out / "responses.parquet").read_bytes()
+    meta, known = (json.loads((folder / "submission.json").read_bytes()) for folder in (tmp_path / "mine", out))
+    assert meta == known
+    one, other = (manifest(folder)["stages"][0] for folder in (tmp_path / "mine", out))
+    same = ("what", "model", "engine", "engine_version", "prompts", "datasets", "tasks", "requests", "fates", "limit")
+    assert {name: one[name] for name in same} == {name: other[name] for name in same}
 
 
 def test_every_way_to_fail_was_met() -> None:

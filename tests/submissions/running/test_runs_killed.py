@@ -22,7 +22,18 @@ from tests.submissions.running.run_expected import expected, found, requests
 from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
 
 CONNECTIONS = 6
-ASKED = ("--stratified", "--seed", "5", "--timeout", "1", "--max-retries", "1", "--max-connections", CONNECTIONS)
+ASKED = (
+    "--stratified",
+    "--no-score",
+    "--seed",
+    "5",
+    "--timeout",
+    "1",
+    "--max-retries",
+    "1",
+    "--max-connections",
+    CONNECTIONS,
+)
 FAULTS = (
     *(Fault("status", status=status, seconds=0.05, share=0.03) for status in (429, 503)),
     *(Fault(way, share=0.03) for way in ("truncated", "reset", "html", "empty")),
@@ -81,8 +92,18 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
     benchmark: str, data: Path, commands: Commands, served: Served, tmp_path: Path
 ) -> None:
     limit, kills = KILLS[benchmark]
-    words = ("run", "--benchmark", benchmark, "--model", "openai-api/served/m", "--data", data, "--limit", limit)
-    words = (*words, *ASKED, "--no-score") if benchmark == "genres" else (*words, *ASKED)
+    words = (
+        "run",
+        "--benchmark",
+        benchmark,
+        "--model",
+        "openai-api/served/m",
+        "--data",
+        data,
+        "--limit",
+        limit,
+        *ASKED,
+    )
     served.requests(reset=True)
     commands.run(*words, "--out", tmp_path / "unbroken")
     total = served.requests(reset=True).total
@@ -109,8 +130,8 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
 ) -> None:
     words = ("run", "--benchmark", "genres", "--text-only", "--model", "openai-api/served/m", "--limit", 12)
     for name in ("unbroken", "killed"):
-        commands.run(*words, *ASKED, "--no-score", "--out", tmp_path / name)
-    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[1:])
+        commands.run(*words, *ASKED, "--out", tmp_path / name)
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[2:])
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
     total = served.requests(reset=True).total
@@ -146,10 +167,10 @@ def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, comman
     """Killed among the neutral images, among the steered ones, and while they are labelled."""
     with Served.start(faults=IMAGE_FAULTS, latency=0.01, pixels=48, picture="jpeg") as served:
         images = f"endpoint:{served.url}#served-images?size=48&seed=true&concurrency=4&attempts=3"
-        words = ("run", "--benchmark", "iris", "--images", images, "--ares", ares, "--limit", 40, "--seed", 2)
-        words = (*words, "--stratified")
+        asked = ("--limit", 40, "--seed", 2, "--stratified")
+        words = ("run", "--benchmark", "iris", "--images", images, "--ares", ares, *asked)
         environment = served.environment()
-        commands.run(*words, "--out", tmp_path / "unbroken", **environment)
+        commands.run(*words, "--out", tmp_path / "unbroken", environment=environment)
         total = served.requests(reset=True).total
         work = tmp_path / "killed.run"
         labelling = work / "annotations" / "generation_neutral"
@@ -159,11 +180,11 @@ def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, comman
             lambda: served.requests().total >= total * 3 // 4,
         ]
         for stop in stops:
-            command = commands.start(*words, "--out", tmp_path / "killed", **environment)
+            command = commands.start(*words, "--out", tmp_path / "killed", environment=environment)
             assert until(stop, command), command.output
             command.kill()
             assert command.wait() == -9
-        commands.run(*words, "--out", tmp_path / "killed", **environment)
+        commands.run(*words, "--out", tmp_path / "killed", environment=environment)
         counted = served.requests()
     assert sum(number - 1 for number in counted.answers.values() if number > 1) <= 3 * 4
     assert check_submission(tmp_path / "killed").ok

@@ -1,0 +1,179 @@
+"""Runs that are stopped, or that cannot go on: they end soon, say why in plain words, and lose nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from submissions.check import check_submission
+from submissions.running.inspect_task import Chosen
+from tests.served import Fault, Served
+from tests.submissions.running.run_expected import expected, found
+from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
+
+WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
+ASKED = (*WORDS, "--limit", 4, "--max-connections", 4, "--max-retries", 1, "--timeout", 1)
+TOTAL = 4 * 3 + 4 * 25
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start(latency=0.05) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
+        yield commands
+
+
+@pytest.fixture(scope="module")
+def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("unbroken") / "mine"
+    commands.run(*ASKED, "--out", out)
+    return out
+
+
+def started(commands: Commands, served: Served, out: Path, after: int, *more: object) -> Command:
+    """A run that has asked some requests."""
+    before = served.requests().total
+    command = commands.start(*ASKED, *more, "--out", out)
+    assert until(lambda: served.requests().total >= before + after, command), command.output
+    return command
+
+
+def kept(out: Path) -> int:
+    """Fates in the journal."""
+    return len(journaled(out.with_name(out.name + ".run") / "journal.sqlite"))
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_ends_a_run_soon_and_the_same_command_goes_on(
+    presses: int, commands: Commands, served: Served, unbroken: Path, tmp_path: Path
+) -> None:
+    out, before = tmp_path / "mine", 0
+    for _ in range(2):
+        command = started(commands, served, out, 30)
+        pressed = time.monotonic()
+        for press in range(presses):
+            time.sleep(0.02 * press)
+            command.kill(signal.SIGINT)
+        assert command.wait() == 130
+        assert time.monotonic() - pressed < 10
+        done = kept(out)
+        assert done >= before + 20
+        assert f"RUN_STOPPED at {out}.run: stopped; {done} of {TOTAL} requests have their fate." in command.output
+        assert "run the same command again" in command.output
+        assert "Traceback" not in command.output
+        assert not out.exists()
+        before = done
+    commands.run(*ASKED, "--out", out)
+    assert_same(out, unbroken)
+
+
+def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: Path) -> None:
+    images = "python:tests.submissions.running.images_painter:slow_paint?batch=4"
+    words = ("run", "--benchmark", "fact_or_fair", "--tasks", "t2i_objective", "--images", images, "--limit", 60)
+    commands.run(*words, "--out", tmp_path / "unbroken")
+    command = commands.start(*words, "--out", tmp_path / "mine")
+    made = tmp_path / "mine.run" / "images" / "t2i_objective" / "made"
+    assert until(lambda: len(list(made.glob("*/*"))) >= 9, command)
+    command.kill(signal.SIGINT)
+    assert command.wait() == 130
+    assert "RUN_STOPPED" in command.output
+    assert "Traceback" not in command.output
+    commands.run(*words, "--out", tmp_path / "mine")
+    assert_same(tmp_path / "mine", tmp_path / "unbroken")
+
+
+def test_a_run_that_is_terminated_loses_nothing(
+    commands: Commands, served: Served, unbroken: Path, tmp_path: Path
+) -> None:
+    command = started(commands, served, tmp_path / "mine", 40)
+    command.kill(signal.SIGTERM)
+    assert command.wait() == -signal.SIGTERM
+    assert kept(tmp_path / "mine") >= 30
+    commands.run(*ASKED, "--out", tmp_path / "mine")
+    assert_same(tmp_path / "mine", unbroken)
+
+
+def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
+    commands: Commands, unbroken: Path, tmp_path: Path
+) -> None:
+    out, journal = tmp_path / "mine", tmp_path / "mine.run" / "journal.sqlite"
+    with Served.start(latency=0.02) as own:
+        environment = own.environment()
+        command = commands.start(*ASKED, "--out", out, environment=environment)
+        assert until(lambda: own.requests().total >= 50, command), command.output
+        own.stop()
+        stopped = time.monotonic()
+        assert command.wait() == 1
+        assert time.monotonic() - stopped < 90
+        assert "MODEL_SILENT" in command.output
+        assert "requests in a row failed, the last with" in command.output
+        assert "Traceback" not in command.output
+        assert {answer.fate for answer in journaled(journal)} == {"answered"}
+        own.restart()
+        commands.run(*ASKED, "--out", out, environment=environment)
+    assert_same(out, unbroken)
+
+
+def test_a_model_that_only_fails_now_and_then_is_not_silent(commands: Commands, tmp_path: Path) -> None:
+    """More failures in all than a silent model gives in a row, and answers among them."""
+    faults = (Fault("html", share=0.4, times=None),)
+    with Served.start(faults=faults) as own:
+        commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())
+        fates = found(journaled(tmp_path / "mine.run" / "journal.sqlite"))
+        assert fates == expected(Chosen("fact_or_fair", "", (), 4, True, 4), faults)
+        assert sum(fate == "failed" for fate, _ in fates.values()) > 25
+        own.inject()
+        commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())
+        assert found(journaled(tmp_path / "mine.run" / "journal.sqlite")) == fates
+        commands.run(*ASKED, "--again", "--out", tmp_path / "mine", environment=own.environment())
+    fates = found(journaled(tmp_path / "mine.run" / "journal.sqlite"))
+    assert fates == expected(Chosen("fact_or_fair", "", (), 4, True, 4))
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(commands: Commands, unbroken: Path, tmp_path: Path) -> None:
+    command = commands.start(*ASKED, "--out", tmp_path / "mine", file_size=32 << 10)
+    assert command.wait() == 1
+    assert "Traceback" not in command.output
+    assert "RUN_INCOMPLETE" in command.output
+    commands.run(*ASKED, "--out", tmp_path / "mine")
+    assert_same(tmp_path / "mine", unbroken)
+
+
+def test_two_runs_in_one_folder_are_refused(commands: Commands, served: Served, tmp_path: Path) -> None:
+    first = started(commands, served, tmp_path / "mine", 10)
+    second = commands.start(*ASKED, "--out", tmp_path / "mine")
+    assert second.wait() == 1
+    assert "RUN_IN_USE" in second.output
+    first.done()
+
+
+def test_a_run_goes_on_only_as_it_began_and_grows_but_never_shrinks(
+    commands: Commands, served: Served, unbroken: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "mine"
+    command = started(commands, served, out, 20)
+    command.kill()
+    command.wait()
+    changed = {"--limit": "3", "--seed": "5", "--temperature": "0.5", "--model": "openai-api/served/other"}
+    for option, value in changed.items():
+        refused = commands.start(*ASKED, option, value, "--out", out)
+        assert refused.wait() == 1
+        assert "RUN_OTHER" in refused.output
+    commands.run(*ASKED, "--limit", 2, "--out", tmp_path / "small")
+    served.requests(reset=True)
+    commands.run(*ASKED, "--out", tmp_path / "small")
+    assert served.requests().total == TOTAL // 2
+    assert served.requests().most_answers == 1
+    assert_same(tmp_path / "small", unbroken)
+    commands.run(*ASKED, "--out", out)
+    assert_same(out, unbroken)
+    assert check_submission(out).ok
