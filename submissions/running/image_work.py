@@ -174,7 +174,10 @@ def _in_turn(calls: Iterator[Call], answer: Callable[[Call], _Outcome], concurre
 def _next(ended: SimpleQueue[Future[_Outcome]], under_way: set[Future[_Outcome]]) -> _Outcome:
     future = ended.get()
     under_way.remove(future)
-    return future.result()
+    try:
+        return future.result()
+    finally:
+        del future  # else an exception and this frame would hold each other, and with them a client's connections
 
 
 def call_of(store: ImageStore, place: int, batch: int) -> Call:

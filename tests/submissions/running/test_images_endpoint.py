@@ -163,9 +163,8 @@ def test_a_wrong_key_or_address_ends_the_run_at_once(
     with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*often ends with /v1"):
         make_images(asks(5), images, tmp_path / "a", seed=1)
     monkeypatch.setenv("OTHER_KEY", "wrong")
-    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*status 401.*set OPENAI_API_KEY") as error:
+    with pytest.raises(RunError, match=r"^(?!.*wrong)MODEL_UNKNOWN.*status 401.*set OPENAI_API_KEY"):
         run(served, tmp_path / "b", 5, "&key=OTHER_KEY")
-    assert "wrong" not in str(error.value)
     monkeypatch.setenv("OTHER_KEY", served.key)
     monkeypatch.setenv("OPENAI_API_KEY", "wrong")
     assert run(served, tmp_path / "b", 5, "&key=OTHER_KEY").answered == 5
