@@ -272,24 +272,40 @@ def import_inspect(
     logs: Annotated[
         list[Path], typer.Argument(help="Inspect's logs of one benchmark's tasks, .eval or .json.", metavar="LOG")
     ],
-    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
+    out: Annotated[Path | None, typer.Option(help="Folder or .zip to write; it must not exist.")] = None,
+    submission: Annotated[
+        Path | None, typer.Option(help="Logs of judges: folder of the submission that they judged, instead of --out.")
+    ] = None,
     model: Annotated[str, typer.Option(help="Name of the model on the board; the log's if left out.")] = "",
-    revision: RevisionOption = "not stated",
+    revision: Annotated[
+        list[str] | None,
+        typer.Option(help="Commit, date or version of the model, or of each judge in the order of the logs."),
+    ] = None,
     organisation: OrganisationOption = "not stated",
     licence: LicenceOption = "not stated",
     contact: ContactOption = "not stated",
 ) -> None:
-    """Turn Inspect's logs of a benchmark's tasks into a submission, whole or in part."""
+    """Turn Inspect's logs of a benchmark's tasks into a submission, or those of judges into its judgements."""
     need_run()
     from submissions.import_inspect import import_inspect as imported
+    from submissions.import_judges import import_judges
     from submissions.running.run import About
     from submissions.running.watching import watched
 
-    about = About(model, revision, organisation, licence, contact)
-    with watched() as tell:
-        outcome = imported(logs, out, about=about, tell=tell)
+    revisions = revision or []
+    if out is not None and submission is None:
+        if len(revisions) > 1:
+            raise UsageError(f"There are {len(revisions)} revisions of one model; give one.")
+        about = About(model, revisions[0] if revisions else "not stated", organisation, licence, contact)
+        with watched() as tell:
+            outcome = imported(logs, out, about=about, tell=tell)
+    elif submission is not None and out is None:
+        with watched() as tell:
+            outcome = import_judges(logs, submission, revisions=revisions, tell=tell)
+    else:
+        raise UsageError("Name --out for answers, or --submission for judgements of one that is there already.")
     _tell(outcome)
-    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+    typer.echo(f"Wrote {outcome.out}. Next: fairspace score {outcome.out}")
 
 
 def _tell(outcome: Outcome) -> None:

@@ -96,6 +96,10 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
         ("remake full t i one --out x.png", "integer"),
         ("import inspect full/file --out full", "There is something at full already"),
         ("import inspect --out x", "LOG"),
+        ("import inspect a.eval", "Name --out for answers, or --submission for judgements"),
+        ("import inspect a.eval --out x --submission full", "Name --out for answers"),
+        ("import inspect a.eval --out x --revision a --revision b", "2 revisions of one model"),
+        ("import inspect a.eval --submission nowhere", "There is no folder nowhere"),
     ],
 )
 def test_wrong_use_ends_with_2_says_what_is_right_and_writes_nothing(
