@@ -255,8 +255,8 @@ def remake(
 ) -> None:
     """Make one image of a run again, alone; exit code 1 if it is not the one that was handed in."""
     need_run()
+    from submissions.running.folders import work_folder
     from submissions.running.images import remake as remade
-    from submissions.running.run import work_folder
 
     if not out.parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")

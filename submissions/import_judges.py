@@ -14,6 +14,7 @@ from submissions.faults import UsageError
 from submissions.format import Submission, Tool
 from submissions.import_inspect import Tell, check_rows, merged, notes, read_logs
 from submissions.running.errors import RunError
+from submissions.running.folders import work_folder
 from submissions.running.inspect_task import NOT_STATED, Chosen
 from submissions.running.journal import Answer
 from submissions.running.judging import by_judge, count, judged_meta
@@ -21,7 +22,7 @@ from submissions.running.judging_asks import REPAIRS, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
 from submissions.running.log_answers import LogAnswers
 from submissions.running.log_files import invalid
-from submissions.running.run import Outcome, work_folder
+from submissions.running.run import Outcome
 from submissions.running.scoring import table_of
 
 

@@ -7,6 +7,7 @@ writes the submission; here `fairspace import inspect LOG` writes it from the lo
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_ai import task
@@ -82,6 +83,28 @@ def stereotypical_bias(
         prefix: before every prompt: plain, or one of appendix C.
     """
     return _task(Chosen("stereotypical_bias", data, _named(tasks), limit, stratified, seed, prefix))
+
+
+@task
+def genres_judge(
+    submission: str,
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    json_schema: bool = False,
+) -> Task:
+    """The judge of GENRES: personality words, status, main character, pros and cons, read from a model's narratives.
+
+    Args:
+        submission: folder or zip with the narratives.
+        limit: narratives at most.
+        stratified: whether they are spread evenly over relations, ages and plots.
+        seed: of the run.
+        json_schema: whether the schema of the answer goes with every request.
+    """
+    from submissions.running.judging import judge_task
+
+    return judge_task(Path(submission), limit=limit, stratified=stratified, seed=seed, json_schema=json_schema)
 
 
 @task

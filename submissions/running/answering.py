@@ -15,6 +15,7 @@ from submissions.format import SubmissionMeta
 from submissions.manifest import Stage, git, hardware, now, software, version
 from submissions.running.asking import Asking
 from submissions.running.errors import RunError
+from submissions.running.folders import public_name
 from submissions.running.inspect_task import Opened, build_task
 from submissions.running.journal import Journal
 from submissions.running.models import LOCAL, ModelSettings, open_model
@@ -97,7 +98,7 @@ def answer(
     counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
         what=opened.table,
-        model=model.name,
+        model=public_name(model.name),
         revision=revision,
         engine="inspect_ai",
         engine_version=version("inspect_ai"),

@@ -225,13 +225,18 @@ def _answer(ask: Ask, output: ModelOutput, spent: _Spent) -> Answer:
     return Answer(
         *ask.key,
         fate="refused" if refused else "answered",
-        response=None if refused else output.completion.replace("\0", ""),
+        response=None if refused else _storable(output.completion),
         reason=(output.completion[:200] or "content filter") if refused else "",
         stop=output.stop_reason,
         attempts=spent.attempts,
         input_tokens=spent.input,
         output_tokens=spent.output,
     )
+
+
+def _storable(text: str) -> str:
+    """A text as UTF-8 can hold it: without NUL, and with marks for halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _content(ask: Ask, images: Sequence[bytes]) -> Any:

@@ -11,7 +11,6 @@ from submissions.running.asking import STIMULUS, Asking
 from submissions.running.asks import Part, choose
 from submissions.running.data import Data, open_data
 from submissions.running.parts import parts
-from submissions.running.scoring import benchmark_scorer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,6 +137,8 @@ def build_task(
     """
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
+
+    from submissions.running.scoring import benchmark_scorer
 
     longest = max((part.max_tokens for part in opened.parts.values()), default=None)
     return Task(

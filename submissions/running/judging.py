@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pydantic import ValidationError
 
-from builders.alone import alone
-from builders.errors import BuildError
 from submissions.check import read_submission
 from submissions.collector import show
 from submissions.faults import UsageError
@@ -30,12 +28,12 @@ from submissions.genres_judge import MAX_CHARACTERS
 from submissions.manifest import Stage
 from submissions.running.answering import JOURNAL, answer
 from submissions.running.errors import RunError
+from submissions.running.folders import held, public_name, work_folder
 from submissions.running.inspect_task import NOT_STATED, Chosen, build_task
 from submissions.running.journal import Answer, Journal
 from submissions.running.judging_asks import READINGS, REPAIRS, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
 from submissions.running.models import ModelSettings
-from submissions.running.run import work_folder
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -97,7 +95,7 @@ def judge(
     chosen = Chosen("genres", limit=limit, stratified=stratified, seed=seed)
     work = work_folder(folder)
     tables, done, stages, logs = [], [], [], []
-    with _held(work):
+    with held(work):
         read = read_submission(folder)
         judging = open_judging(read, chosen, shaped=json_schema)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
@@ -192,7 +190,7 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
         raise UsageError(f"There are {len(models)} judges; name 1 to {MOST}, the one that is scored first.")
     if len(revisions) != len(models):
         raise UsageError(f"There are {len(revisions)} revisions of {len(models)} judges; give them in the same order.")
-    names = [model.name for model in models]
+    names = [public_name(model.name) for model in models]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"The judge {show(name)} is named {names.count(name)} times; name each once.")
@@ -217,14 +215,3 @@ def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | b
 
 def _telling(tell: Tell, name: str) -> Tell:
     return lambda what, done, total: tell(f"Judge {show(name)}", done, total)
-
-
-@contextmanager
-def _held(work: Path) -> Iterator[None]:
-    """One run at a time in a folder. RunError RUN_IN_USE if there is another."""
-    try:
-        with alone(work):
-            yield
-    except BuildError as error:
-        mend = "wait until it is done"
-        raise RunError("RUN_IN_USE", str(work), "another run is writing here", "one at a time", mend) from error

@@ -18,7 +18,7 @@ TRIALS = 25
 MAX_TOKENS = {OBJECTIVE: 1024, SUBJECTIVE: 256}
 """An objective query asks for no short answer, so models explain theirs; a subjective one asks for a letter."""
 TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
-SETTINGS = {"temperature": 0}
+SETTINGS = {"temperature": 0.0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
 
 

@@ -20,7 +20,7 @@ ROUNDS = 50
 """Rounds of a stimulus of the tournament; a group's 2 000 are forty of them."""
 MAX_TOKENS = 256
 TYPICAL_TOKENS = {OCCUPATION: 20, TOURNAMENT: 5, PAIR: 10}
-SETTINGS = {"temperature": 0}
+SETTINGS = {"temperature": 0.0}
 """A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
 states nothing else ("The default parameters for both generation and understanding tasks were used")."""
 

@@ -11,27 +11,24 @@ sixty prompts are those of its own ten strongest occupations and groups (C.2).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from builders.alone import alone
-from builders.errors import BuildError
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import SubmissionMeta, Tool
 from submissions.manifest import FILE, Manifest, Stage, write_manifest
 from submissions.registry import benchmark
 from submissions.running.errors import RunError
+from submissions.running.folders import held, work_folder
 from submissions.running.inspect_task import NOT_STATED, REVISION, Chosen
 from submissions.running.models import ModelSettings
 from submissions.writing import write_submission
 
 Tell = Callable[[str, int, int], None]
-WORK = ".run"
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
             generate(settings, work, made, tell)
             return Outcome(settings.out, (), ())
     try:
-        with _held(work):
+        with held(work):
             if settings.images:
                 generate(settings, work, made, tell)
             if settings.model is not None and text_tasks(settings.chosen):
@@ -148,11 +145,6 @@ def check_tasks(chosen: Chosen) -> None:
             mend = f"choose from {', '.join(known)}"
             what = f"no task of {chosen.benchmark}{did_you_mean(task, known)}"
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
-
-
-def work_folder(out: Path) -> Path:
-    """Where the workings of a submission's run lie."""
-    return out.with_name(out.name + WORK)
 
 
 def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
@@ -236,19 +228,6 @@ def _check(settings: RunSettings) -> None:
         raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")
     if not out.parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
-
-
-@contextmanager
-def _held(work: Path) -> Iterator[None]:
-    """One run at a time in a folder. RunError RUN_IN_USE if there is another."""
-    try:
-        with alone(work):
-            yield
-    except BuildError as error:
-        if error.code != "OUT_IN_USE" or error.where != str(work):
-            raise
-        mend = "wait until it is done, or name another --out"
-        raise RunError("RUN_IN_USE", str(work), "another run is writing here", "one at a time", mend) from error
 
 
 def _name(settings: RunSettings) -> str:

@@ -19,10 +19,11 @@ from inspect_ai import eval_retry
 from builders.genres import pair_list
 from submissions.format import SubmissionMeta
 from submissions.running.answering import LOGS
+from submissions.running.folders import work_folder
 from submissions.running.inspect_task import Chosen
 from submissions.running.judging import judge
 from submissions.running.models import ModelSettings
-from submissions.running.run import RunSettings, work_folder
+from submissions.running.run import RunSettings
 from submissions.running.run import run as run_benchmark
 from submissions.writing import write_submission
 from tests.served import Fault, Served
