@@ -50,8 +50,10 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
         open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
     model = open_image_model(settings.images, device=settings.device or process.device)
-    tasks = image_tasks(settings.chosen)
-    for task in tasks:
+    if process.index == 0:
+        (work / STEER_PLAN).unlink(missing_ok=True)
+    process.wait()
+    for task in image_tasks(settings.chosen):
         if task == STEER:
             plan = _steer_plan(settings, work, made, process)
             if plan is None:
@@ -152,8 +154,6 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
         counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
         if counts.any():
             plan = image_asks(settings.chosen, STEER, steer_items(counts))
-    if file.is_file() and read_plan(file) != plan:
-        file.unlink()
     write_plan(file, plan)
     return plan or None
 
@@ -242,7 +242,7 @@ def _image_stage(
         limit=chosen.limit,
         stratified=chosen.stratified,
         hardware=hardware(),
-        software=software("diffusers", "transformers", "torch", "openai"),
+        software=software("diffusers", "transformers", "torch", "openai", "accelerate", "pillow"),
         git=git(),
         started=started,
         ended=now(),
