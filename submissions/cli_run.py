@@ -114,9 +114,12 @@ def run(
     )
     with watched() as tell:
         outcome = ran(settings, tell)
+    if not outcome.stages:  # one of several processes, of which the first tells
+        return
     _tell(outcome)
     following = "judge" if benchmark == "genres" else "score"
-    typer.echo(f"Wrote {out}. Next: fairspace {following} {out}")
+    labels = " --ares MODEL, which labels the images" if images and not ares else ""
+    typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
 
 
 def judge(
