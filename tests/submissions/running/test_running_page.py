@@ -1,0 +1,155 @@
+"""The page about running models names what there is, and no more."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from submissions import cli
+from submissions.registry import NAMES, benchmark
+from submissions.running import judging_asks, parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
+from submissions.running.errors import CODES
+from submissions.running.image_models import SCHEMES as IMAGE_SCHEMES
+from submissions.running.journal import FATES
+from submissions.running.quality_opening import SCHEMES as QUALITY_SCHEMES
+from submissions.running.quality_opening import QualityModels
+
+PAGE = (Path(cli.__file__).parent / "RUNNING.md").read_text(encoding="utf-8")
+Run = Callable[..., tuple[int, str, str]]
+
+
+def table(head: str) -> list[list[str]]:
+    """The cells of a table's rows, by the first words of its head."""
+    lines = PAGE[PAGE.index(f"\n| {head} |") + 1 :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def commands() -> list[list[str]]:
+    """Every `fairspace` command in the page's blocks of code, as words."""
+    blocks = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    words = [shlex.split(line.replace('"$(which fairspace)"', "fairspace")) for line in lines]
+    return [line[line.index("fairspace") + 1 :] for line in words if "fairspace" in line]
+
+
+def command(words: list[str]) -> Any:
+    """The command that words begin with; KeyError if there is none."""
+    found: Any = typer.main.get_command(cli.app)
+    for word in words:
+        if not hasattr(found, "commands"):
+            break
+        found = found.commands[word]
+    return found
+
+
+def options(found: Any) -> set[str]:
+    return {option for parameter in found.params for option in [*parameter.opts, *parameter.secondary_opts]}
+
+
+RUNNING = [["run"], ["judge"], ["plan"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+
+
+def test_every_error_code_is_on_the_page_with_its_meaning() -> None:
+    assert dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", PAGE, re.MULTILINE)) == CODES
+
+
+def test_every_command_on_the_page_exists_with_its_options() -> None:
+    assert len(commands()) > 8
+    for words in commands():
+        found = command(words)
+        used = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert used <= options(found), words
+
+
+def test_every_option_that_the_text_names_exists() -> None:
+    text = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
+    known = set().union(*(options(command(words)) for words in [*RUNNING, ["score"]]))
+    known |= {"--model-cost-config"}  # of Inspect
+    used = {found for code in re.findall(r"`([^`]*)`", text) for found in re.findall(r"(?<![\w-])--[a-z-]+", code)}
+    assert used
+    assert used <= known
+
+
+def test_every_command_that_runs_models_is_shown_with_its_own_options() -> None:
+    shown = {" ".join(words[: len(each)]) for words in commands() for each in RUNNING}
+    assert {" ".join(each) for each in RUNNING} <= shown
+    for words in (["run"], ["plan"], ["judge"]):
+        own = options(command(words)) - {"--help", "--batch", "--device", "--max-connections", "--top-p", "--score"}
+        missing = sorted(option for option in own if option not in PAGE)
+        assert not missing
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_stands_where_a_model_of_its_kind_is_named(name: str) -> None:
+    row = next(row for row in table("benchmark") if names(row[0]) == [name])
+    tasks = benchmark(name).tasks
+    assert names(row[1]) == [task.name for task in tasks if task.table == "responses"]
+    assert names(row[2]) == [task.name for task in tasks if task.table == "annotations"]
+
+
+def test_settings_that_the_papers_state_are_those_that_are_asked() -> None:
+    own = dict(parts_fact_or_fair.MAX_TOKENS)
+    asked: dict[str, tuple[object, object]] = {task: (0, most) for task, most in own.items()}
+    asked |= dict.fromkeys(("occupation", "tournament", "pair"), (0, parts_iris.MAX_TOKENS))
+    bias = [task.name for task in benchmark("stereotypical_bias").tasks]
+    asked |= dict.fromkeys(bias, ("the model's own", parts_stereotypical_bias.MAX_TOKENS))
+    asked |= {"narrative": ("the model's own", parts_genres.MAX_TOKENS)}
+    assert parts_iris.SETTINGS == parts_fact_or_fair.SETTINGS == {"temperature": 0}
+    rows = [(task, row[1], row[2]) for row in table("task | temperature") for task in names(row[0])]
+    assert {task: (temperature, most) for task, temperature, most in rows} == {
+        task: (str(temperature), str(most)) for task, (temperature, most) in asked.items()
+    }
+    judge = next(row for row in table("task | temperature") if "judge" in row[0])
+    assert [float(cell) for cell in judge[1:3]] == [judging_asks.SETTINGS[one] for one in ("temperature", "max_tokens")]
+
+
+def test_every_task_has_its_stimulus() -> None:
+    asked = {task.name for name in NAMES for task in benchmark(name).tasks if task.table == "responses"}
+    assert {task for row in table("task | stimulus") for task in names(row[0])} == asked
+
+
+def test_every_fate_has_its_row() -> None:
+    assert [row[0] for row in table("fate")] == [*FATES, "not asked"]
+
+
+def test_every_way_to_name_what_makes_images_has_its_settings() -> None:
+    rows = table("name | settings")
+    assert [names(row[0])[0].partition(":")[0] for row in rows] == list(IMAGE_SCHEMES)
+    for row, scheme in zip(rows, IMAGE_SCHEMES.values(), strict=True):
+        assert names(row[1]) == list(scheme.settings)
+
+
+def test_every_role_of_quality_has_its_forms_and_column() -> None:
+    rows = table("role")
+    assert [names(row[0])[0] for row in rows] == list(QUALITY_SCHEMES)
+    for row, schemes in zip(rows, QUALITY_SCHEMES.values(), strict=True):
+        forms = names(row[1].partition(";")[0])
+        assert [form.partition("[")[0] for form in forms] == list(schemes)
+        default = names(row[1].partition(";")[2])
+        assert not default or default[0] == next(iter(schemes.values())).default
+    assert len(rows) == len(QualityModels.__dataclass_fields__)
+
+
+def test_the_example_of_prices_works(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert set(json.loads(example)["openai/gpt-4o"]) == {"input", "output", "input_cache_write", "input_cache_read"}
+    (tmp_path / "prices.json").write_text(example)
+    monkeypatch.chdir(tmp_path)
+    (words,) = [words for words in commands() if "--provider-prices" in words]
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert not found["unpriced"]
+    assert [cost["currency"] for cost in found["costs"]] == ["USD"]
+    assert all(line["cost"]["usual"] > 0 for line in found["lines"])
