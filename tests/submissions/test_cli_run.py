@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -274,3 +275,27 @@ def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
     assert code == 0, err
     assert (here / "mine" / "submission.json").is_file()
     assert (here / "mine.run" / "journal.sqlite").is_file()
+
+
+def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, here: Path) -> None:
+    options = ("--limit", 2, "--no-score", "--out", "mine")
+    code, out, err = run("run", "--benchmark", "genres", "--text-only", *MODEL, *options)
+    assert code == 0, err
+    assert "Next: fairspace judge mine" in out
+    before = {file.name: file.read_bytes() for file in (here / "mine").iterdir()}
+    code, out, err = run("judge", "mine", *MODEL, "--model", "openai-api/served/n", "--revision", "1")
+    assert code == 0, err
+    assert "judgements by openai-api/served/n: 6 read" in out
+    judged = read_submission(here / "mine")
+    assert judged.meta.judge is not None
+    assert (judged.meta.judge.version, judged.tables["judgements"].num_rows) == ("1", 12)
+    logs = sorted((here / "mine.run").glob("judge-*-m-*/logs/*.eval"))
+    (here / "again").mkdir()
+    for name, data in before.items():
+        (here / "again" / name).write_bytes(data)
+    code, out, err = run("import", "inspect", *logs, "--submission", "again", "--revision", "1")
+    assert code == 0, err
+    again = read_submission(here / "again").tables["judgements"]
+    mine = judged.tables["judgements"]
+    assert again.num_rows == 6
+    assert again.equals(mine.filter(pc.is_null(mine["judge"])))
