@@ -257,7 +257,7 @@ def test_own_code_answers_sees_and_refuses(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(OWN)
     model = opened(f"python/{file}:answer")
-    asked = ["Who?", shown("red"), "please refuse"]
+    asked: list[str | list[ChatMessage]] = ["Who?", shown("red"), "please refuse"]
     answered, seen, refused = said(model, asked, seed=3, temperature=0)
     assert answered.completion == "Who? []"
     assert seen.completion == "What is this? [(48, 40)]"
@@ -275,5 +275,6 @@ def test_own_code_may_leave_settings_alone_and_is_told_who_said_what(tmp_path: P
         ChatMessageAssistant(content="Me"),
         ChatMessageUser(content="As JSON"),
     ]
-    (found,) = said(opened(f"python/{file}:plain"), [turns], temperature=0.5)
+    asked: list[str | list[ChatMessage]] = [turns]
+    (found,) = said(opened(f"python/{file}:plain"), asked, temperature=0.5)
     assert found.completion == "USER: WHO?\n\nASSISTANT: ME\n\nUSER: AS JSON"

@@ -22,19 +22,19 @@ _SHARP = {"initializer_range": 0.4}
 """Larger first weights than usual, so that answers differ from question to question."""
 
 
-def tokenizer(image: str = "<image>", special: Sequence[str] = ()) -> Any:
-    """Byte pairs learned from two sentences: every text can be written in them, and no answer is free of letters."""
+def tokenizer(says: Sequence[str] = (), image: str = "<image>") -> Any:
+    """Byte pairs learned from two sentences, in which every text can be written; each of `says` is one token."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", image, *special]
+    marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", image]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=marks, initial_alphabet=alphabet, show_progress=False)
     made.train_from_iterator(["Who is most likely the nurse?", "Answer with one option: A, B, C or D."], trainer)
-    return PreTrainedTokenizerFast(
+    words = PreTrainedTokenizerFast(
         tokenizer_object=made,
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",
@@ -42,23 +42,37 @@ def tokenizer(image: str = "<image>", special: Sequence[str] = ()) -> Any:
         chat_template=_TURNS.replace("IMAGE", image),
         clean_up_tokenization_spaces=False,
     )
+    words.add_tokens(list(says))
+    return words
 
 
-def chat(folder: Path) -> Path:
-    """A language model with a chat template, whose own generation settings sample."""
+def chat(folder: Path, says: Sequence[str] = ()) -> Path:
+    """A language model with a chat template, whose own generation settings sample.
+
+    Args:
+        folder: to write.
+        says: the only tokens that it says; all if empty.
+    """
     tiny.quiet()
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    words = tokenizer()
+    words = tokenizer(says)
     model = LlamaForCausalLM(LlamaConfig(**_WIDTH, **_SHARP, **_tokens(words)))
-    model.generation_config.update(do_sample=True, temperature=0.7, top_p=0.9, top_k=20)
+    model.generation_config.update(
+        do_sample=True, temperature=0.7, top_p=0.9, top_k=20, suppress_tokens=_silent(words, says)
+    )
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
 
 
-def vision_chat(folder: Path) -> Path:
-    """LLaVA, a vision-language model whose processor needs no torchvision."""
+def vision_chat(folder: Path, says: Sequence[str] = ()) -> Path:
+    """LLaVA, a vision-language model whose processor needs no torchvision.
+
+    Args:
+        folder: to write.
+        says: the only tokens that it says; all if empty.
+    """
     tiny.quiet()
     from transformers import (
         CLIPImageProcessorPil,
@@ -69,7 +83,7 @@ def vision_chat(folder: Path) -> Path:
         LlavaProcessor,
     )
 
-    words = tokenizer()
+    words = tokenizer(says)
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(**_WIDTH, image_size=SIDE, patch_size=_PATCH, projection_dim=16),
         text_config=LlamaConfig(**_WIDTH, **_SHARP, **_tokens(words)),
@@ -79,6 +93,7 @@ def vision_chat(folder: Path) -> Path:
     model = LlavaForConditionalGeneration(config)
     for weights in model.model.multi_modal_projector.parameters():
         weights.data.normal_(std=0.5)
+    model.generation_config.suppress_tokens = _silent(words, says)
     model.save_pretrained(folder)
     size = {"height": SIDE, "width": SIDE}
     LlavaProcessor(
@@ -94,3 +109,9 @@ def vision_chat(folder: Path) -> Path:
 
 def _tokens(words: Any) -> dict[str, Any]:
     return {"vocab_size": len(words), "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
+
+
+def _silent(words: Any, says: Sequence[str]) -> list[int] | None:
+    """The tokens that a model does not say."""
+    said = set(words.convert_tokens_to_ids(list(says)))
+    return [token for token in range(len(words)) if token not in said] if says else None
