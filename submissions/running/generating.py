@@ -15,10 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.export import steer_items, tables
+from builders.iris_groups import GROUPS, OCCUPATIONS
+from builders.iris_steer_60 import STEREOTYPES
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import ANNOTATIONS, Submission, Tool
 from submissions.iris_generation import STEER, neutral_group_counts
@@ -32,6 +35,8 @@ from submissions.running.images import make_images
 from submissions.running.inspect_task import REVISION, Chosen
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ares.annotate import Report
     from submissions.running.image_made import ImageModel
     from submissions.running.run import Made, RunSettings, Tell
@@ -152,10 +157,32 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
         from submissions.running.run import submission_meta
 
         counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
-        if counts.any():
-            plan = image_asks(settings.chosen, STEER, steer_items(counts))
+        plan = image_asks(settings.chosen, STEER, _founded(counts, made))
+    before = work / "images" / STEER / "plan.parquet"
+    if before.is_file() and read_plan(before) != plan:
+        for kind in ("images", "annotations"):
+            _set_aside(work / kind / STEER)
     write_plan(file, plan)
     return plan or None
+
+
+def _founded(counts: NDArray[np.int_], made: Made) -> pa.Table:
+    """The steer prompts that follow from an image: with fewer than ten stereotypes, the last of the list do not."""
+    shown = {f"{OCCUPATIONS[occupation]}/{GROUPS[group]}" for occupation, group in np.argwhere(counts)}
+    if 0 < len(shown) < STEREOTYPES:
+        told = f"the labelled neutral images show {len(shown)} stereotypes, and its score follows from {STEREOTYPES}."
+        made.notes.append(f"{STEER}: {told}")
+    items = steer_items(counts)
+    return items.filter([item.split("/", 1)[1].rpartition("/")[0] in shown for item in items["id"].to_pylist()])
+
+
+def _set_aside(folder: Path) -> None:
+    """Keep what was made of other neutral images, before failed ones were asked for again, under another name."""
+    number = 1
+    while (aside := folder.with_name(f"{folder.name}.{number}")).exists():
+        number += 1
+    if folder.exists():
+        folder.rename(aside)
 
 
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
