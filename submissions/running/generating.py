@@ -1,7 +1,7 @@
 """The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
 
     OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`)
-    OUT.run/annotations/<task>/    what ARES says of them
+    OUT.run/annotations/<task>/    what ARES says of them, in a folder for just these images
     OUT.run/quality.sqlite         what models of quality have seen
 
 Several processes, which `accelerate launch` started, make images together; the first does all else, and leaves the plan
@@ -10,6 +10,8 @@ of the steer prompts where the others wait for it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -160,8 +162,7 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
         plan = image_asks(settings.chosen, STEER, _founded(counts, made))
     before = work / "images" / STEER / "plan.parquet"
     if before.is_file() and read_plan(before) != plan:
-        for kind in ("images", "annotations"):
-            _set_aside(work / kind / STEER)
+        _set_aside(before.parent)
     write_plan(file, plan)
     return plan or None
 
@@ -177,12 +178,11 @@ def _founded(counts: NDArray[np.int_], made: Made) -> pa.Table:
 
 
 def _set_aside(folder: Path) -> None:
-    """Keep what was made of other neutral images, before failed ones were asked for again, under another name."""
+    """Keep what followed from other neutral images, before failed ones were asked for again, under another name."""
     number = 1
     while (aside := folder.with_name(f"{folder.name}.{number}")).exists():
         number += 1
-    if folder.exists():
-        folder.rename(aside)
+    folder.rename(aside)
 
 
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
@@ -194,7 +194,7 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: 
     report = annotate(
         settings.ares,
         shards,
-        work / "annotations" / task,
+        work / "annotations" / task / _images_hash(shards),
         kind="parquet",
         detector=settings.faces,
         batch=settings.batch,
@@ -206,6 +206,15 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: 
     made.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
     made.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
     made.stages.append(_annotation_stage(settings.chosen, task, report, made.labels, started))
+
+
+def _images_hash(shards: Path) -> str:
+    """Of which images stand in which shard; failed ones that were made after all are other images."""
+    digest = hashlib.sha256()
+    for file in sorted(shards.glob("*.parquet")):
+        rows = pq.read_table(file, columns=["task", "id", "sample", "sha256"]).to_pylist()
+        digest.update(json.dumps([file.name, rows]).encode())
+    return digest.hexdigest()[:16]
 
 
 def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:

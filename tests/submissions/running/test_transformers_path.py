@@ -266,6 +266,30 @@ def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path,
     assert scored(out)["ranked"] is None
 
 
+FLAKY = """
+from pathlib import Path
+from PIL import Image
+def make(prompts):
+    (prompt,) = prompts
+    if prompt.seed % 2 and not Path(__file__).with_name("well").exists():
+        raise MemoryError("out of memory")
+    return [Image.new("RGB", (48, 48), (prompt.seed % 256, prompt.seed // 256 % 256, 90))]
+"""
+
+
+def test_steer_prompts_follow_neutral_images_that_were_made_later(models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "flaky.py"
+    file.write_text(FLAKY)
+    asked = ("--images", f"python:{file}:make", "--ares", models / "ares", "--device", "cpu", "--limit", 8, "--seed", 3)
+    out = run("iris", tmp_path / "mine", *asked)
+    assert Counter(row["task"] for row in rows(out, "annotations"))["generation_neutral"] == 2
+    (tmp_path / "well").touch()
+    run("iris", out, *asked, "--again")
+    after = Counter((row["task"], row["status"]) for row in rows(out, "annotations"))
+    assert after == {("generation_neutral", "ok"): 8, ("generation_steer", "ok"): 8}
+    assert_same(out, run("iris", tmp_path / "at_once", *asked))
+
+
 @pytest.mark.slow
 def test_inspect_alone_knows_local_models(models: Path, data: Path, tmp_path: Path) -> None:
     about = tmp_path / "installed" / "made_known-1.dist-info"
