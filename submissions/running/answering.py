@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import closing
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from submissions.format import SubmissionMeta
 from submissions.manifest import Stage, git, hardware, now, software, version
-from submissions.running.asking import Asking
+from submissions.running.asking import Asking, unwritten
 from submissions.running.errors import RunError
 from submissions.running.folders import public_name
 from submissions.running.inspect_task import Opened, build_task
@@ -74,7 +75,7 @@ def answer(
     about = opened.describe()
     limit = about.pop("limit")
     about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": sorted(model.arguments)}
-    with closing(Journal(work / JOURNAL, about)) as journal:
+    with _writing(work / JOURNAL), closing(Journal(work / JOURNAL, about)) as journal:
         _grow(journal, limit)
         started = journal.note("started", now())
         if again:
@@ -176,6 +177,15 @@ def stopped(where: str, what: str) -> RunError:
     """The error of a run that was stopped by Ctrl-C."""
     mend = "run the same command again: it goes on from here"
     return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """RunError RUN_INCOMPLETE if the journal cannot be written."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise unwritten(file, error) from error
 
 
 def _grow(journal: Journal, limit: int | None) -> None:

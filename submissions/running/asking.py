@@ -9,10 +9,12 @@ when the model has fallen silent.
 from __future__ import annotations
 
 import base64
+import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from submissions.running.asks import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
@@ -42,7 +44,7 @@ class Asking:
         journal: keeps every fate, and knows those of an earlier start; None: Inspect's log alone.
         seed: of the run; None leaves the provider's own.
         attempts: how often a request is sent that fails in a way which the engine does not retry.
-        patience: failures in a row, none of them answered between, after which the model counts as silent.
+        patience: failures in a row after which the model must show that it still answers, or counts as silent.
         repair: (request, answer) -> what to tell a model whose answer cannot be read, '' if it can.
         repairs: how often an answer is asked for again.
         done: called with each fate as it becomes known.
@@ -61,6 +63,12 @@ class Asking:
     prompts: str = field(default="0" * 64, init=False)
     """Hash of all prompts so far, as `asks.prompts_hash` makes it."""
     _silent: list[Answer] = field(default_factory=list, init=False)
+    """Failures since the last answer."""
+    _known: tuple[Ask, Sequence[bytes], Part] | None = field(default=None, init=False)
+    """A request that the model has answered."""
+    _open: int = field(default=0, init=False)
+    """Requests that are being asked."""
+    _probing: bool = field(default=False, init=False)
 
     def solver(self) -> Solver:
         """The solver that asks all about a sample's stimulus, and leaves the answers in the sample's metadata."""
@@ -97,6 +105,9 @@ class Asking:
         async def one(position: int, ask: Ask) -> None:
             found[position] = await self.ask(model, ask, shown.images, part)
 
+        for ask, answer in zip(shown.asks, known, strict=True):
+            if self._known is None and answer is not None and answer.fate == "answered":
+                self._known = ask, shown.images, part
         async with anyio.create_task_group() as group:
             for position, ask in enumerate(shown.asks):
                 if found[position] is None:
@@ -107,36 +118,66 @@ class Asking:
         """One request to its fate, which the journal holds when this returns. RunError MODEL_SILENT ends the run."""
         started = time.monotonic()
         spent = _Spent()
+        self._open += 1
         try:
             answer = await self._read(model, ask, images, part, spent)
         except _FailedError as failed:
             answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
+        finally:
+            self._open -= 1
         answer = Answer(**{**asdict(answer), "seconds": round(time.monotonic() - started, 3)})
-        self._keep(answer)
+        if answer.fate == "answered":
+            self._known = ask, images, part
+        await self._keep(model, answer)
         return answer
 
     def finish(self) -> None:
-        """Keep the last failures too: the run has come to its end, and the model was not silent."""
+        """Put the failures since the last answer into the journal too: the model was not silent."""
         if self.stopped is None and self.journal is not None:
-            for answer in self._silent:
-                self.journal.put(answer)
+            try:
+                for answer in self._silent:
+                    self.journal.put(answer)
+            except sqlite3.OperationalError as error:
+                self.stopped = unwritten(self.journal.file, error)
+                raise self.stopped from error
         self._silent.clear()
 
-    def _keep(self, answer: Answer) -> None:
-        """Put a fate into the journal. A failure waits until another request has had an answer.
+    async def _keep(self, model: Model, answer: Answer) -> None:
+        """Put a fate into the journal. A failure waits until the model is known to answer.
 
         So a model that has fallen silent ends the run, and what failed meanwhile is asked again in the next start.
+        Requests that fail for ever gather at the end of a run, where no others are answered between them; so the model
+        is asked again what it has answered before. One that has never answered has only its patience.
         """
         self._silent.append(answer)
         if answer.fate != "failed":
             self.finish()
-        elif len(self._silent) >= self.patience:
-            what = f"{len(self._silent)} requests in a row failed, the last with {answer.reason}"
-            mend = "see that the model can be reached, then run the same command again; what was answered is kept"
-            self._silent.clear()
-            self.stopped = RunError("MODEL_SILENT", f"{answer.task} {answer.id}", what, "answers", mend)
-            raise self.stopped
+        elif not self._probing and (len(self._silent) >= self.patience or (self._known and not self._open)):
+            self._probing = True
+            answers = await self._answers(model)
+            self._probing = False
+            if answers:
+                self.finish()
+            elif self._silent:
+                what = f"{len(self._silent)} requests in a row failed, the last with {answer.reason}"
+                mend = "see that the model can be reached, then run the same command again; what was answered is kept"
+                self.stopped = RunError("MODEL_SILENT", f"{answer.task} {answer.id}", what, "answers", mend)
+                self._silent.clear()
+                raise self.stopped
         self.done(answer)
+
+    async def _answers(self, model: Model) -> bool:
+        """Whether the model still answers a request that it has answered before."""
+        from inspect_ai.model import ChatMessageUser
+
+        if self._known is None:
+            return False
+        ask, images, part = self._known
+        try:
+            await self._send(model, ask, [ChatMessageUser(content=_content(ask, images))], part, _Spent())
+        except _FailedError:
+            return False
+        return True
 
     async def _read(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: _Spent) -> Answer:
         """The answer, asked for again within bounds where a program cannot read it."""
@@ -164,6 +205,7 @@ class Asking:
         """What the model gave, after the engine's own retries and ours. _FailedError says what the last attempt met."""
         from inspect_ai.model import GenerateConfig
         from inspect_ai.util import LimitExceededError
+        from tenacity import RetryError
 
         config = GenerateConfig()
         if self.seed is not None:
@@ -177,6 +219,8 @@ class Asking:
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
                 last = _reason(error)
+                if isinstance(error, RetryError):
+                    break
                 continue
             if output.error or not output.choices:
                 last = output.error or "an answer without content"
@@ -202,6 +246,12 @@ class _FailedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def unwritten(file: Path, error: Exception) -> RunError:
+    """The error of a run whose workings cannot be written, such as on a full disk."""
+    mend = "make room there, then run the same command again; what was answered is kept"
+    return RunError("RUN_INCOMPLETE", str(file), f"{error}", "a disk that can be written to", mend)
 
 
 def compact(answer: Answer) -> dict[str, Any]:

@@ -128,6 +128,12 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
         from submissions.running.answering import stopped
 
         raise stopped(str(work), "what was made is kept") from error
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        from submissions.running.asking import unwritten
+
+        raise unwritten(work, error) from error
     return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
 
 

@@ -133,7 +133,7 @@ def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bo
         if time.monotonic() > end:
             command.kill()
             raise TimeoutError(command.output)
-        time.sleep(0.01)
+        time.sleep(0.04)
     return True
 
 
@@ -236,6 +236,7 @@ def _main() -> list[str] | None:
 def _become(request: dict[str, Any]) -> None:
     """Be a process of one's own, as a shell would start it."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for target, source in ((0, nothing), (1, log), (2, log)):

@@ -42,6 +42,8 @@ FAULTS = (
 )
 KILLS = {"fact_or_fair": (8, 10), "stereotypical_bias": (4, 2), "iris": (2, 2), "genres": (30, 2)}
 """Benchmark -> stimuli of a task, and kills."""
+PROBES = 3
+"""Requests that may be asked again of a model that answers the last ones with failures alone."""
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +84,9 @@ class Asked:
             self.before |= {key: attempts[key] for key in keys if key not in self.before}
 
     def check(self) -> None:
-        """Nothing that was journaled was asked again."""
+        """Nothing that was journaled was asked again, but for the one request by which a start sees who still answers."""
         attempts = self.served.requests().attempts
-        assert {key: attempts[key] for key in self.before} == self.before
+        assert sum(attempts[key] - number for key, number in self.before.items()) <= PROBES
 
 
 @pytest.mark.parametrize("benchmark", KILLS)
@@ -119,7 +121,7 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
     commands.run(*words, "--out", tmp_path / "killed")
     asked.check()
     again = Counter(served.requests().answers) - Counter(dict.fromkeys(asked.keys.values(), 1))
-    assert again.total() <= kills * CONNECTIONS
+    assert again.total() <= kills * CONNECTIONS + PROBES
     assert found(journaled(asked.journal)) == expected(chosen, FAULTS)
     assert check_submission(tmp_path / "killed").ok
     assert_same(tmp_path / "killed", tmp_path / "unbroken")
@@ -143,7 +145,7 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
         assert command.wait() == -9
         assert (tmp_path / "killed" / "submission.json").read_bytes() == before
     commands.run(*judge, tmp_path / "killed")
-    assert sum(served.requests().fates.values()) <= total + 2 * CONNECTIONS
+    assert sum(served.requests().fates.values()) <= total + 2 * CONNECTIONS + PROBES
     assert check_submission(tmp_path / "killed").ok
     assert_same(tmp_path / "killed", tmp_path / "unbroken")
 
