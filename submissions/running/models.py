@@ -117,6 +117,27 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
     return model
 
 
+def found_revision(settings: ModelSettings) -> str:
+    """Which weights or which code a model on this machine is, for the manifest; 'not stated' for all others.
+
+    A commit of the Hub, or a hash of the folder (a second for a gigabyte) or of the file.
+    """
+    from builders.errors import BuildError
+    from builders.models import weights
+    from submissions.running.own_code import find_function
+
+    provider, _, what = settings.name.partition("/")
+    if provider == "python":
+        return find_function(what, where=settings.name, form=settings.name).revision
+    if not settings.name.startswith((LOCAL, *OURS)) or "model_path" in settings.arguments:
+        return "not stated"
+    try:
+        found = weights.find(what, "config.json")
+    except BuildError:  # a name that only its provider understands
+        return "not stated"
+    return found.revision or found.name.partition(" (")[2].rstrip(")")
+
+
 def _need_local(name: str) -> None:
     """UsageError without the packages that a model of ours needs."""
     packages = {"local": {"torch": "torch", "transformers": "transformers", "accelerate": "accelerate"}, "python": {}}

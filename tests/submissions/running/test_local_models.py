@@ -24,7 +24,7 @@ from PIL import Image
 
 from submissions.faults import UsageError
 from submissions.running.errors import RunError
-from submissions.running.models import ModelSettings, open_model
+from submissions.running.models import ModelSettings, found_revision, open_model
 from tests.submissions.running import tiny_models
 
 QUESTIONS = ("Who is the nurse?", "A or B?", "Which of these four persons is most likely a nurse, and why is that so?")
@@ -238,6 +238,23 @@ def test_seeds_are_refused_where_they_change_nothing(chat: str) -> None:
     settings = ModelSettings(f"hf/{chat}", arguments={"device": "cpu"})
     with pytest.raises(UsageError, match=r"does not heed --seed: name local/.*or set --temperature 0"):
         open_model(settings, seeded=True)
+
+
+def test_what_ran_on_this_machine_is_named_by_its_content(chat: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    names = (
+        f"local/{chat}",
+        f"hf/{chat}",
+        f"python/{file}:answer",
+        "python/json:dumps",
+        "openai/gpt-4o",
+        "hf/nobody/x",
+    )
+    local, theirs, own, *others = (found_revision(ModelSettings(name)) for name in names)
+    assert local == theirs
+    assert [one.startswith("sha256 ") and len(one) == 23 for one in (local, own)] == [True, True]
+    assert others == ["not stated"] * 3
 
 
 OWN = """
