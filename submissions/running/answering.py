@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -72,6 +74,11 @@ def answer(
 
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; what was answered is kept, and the same call goes on.
     """
+    generation = model.effective(opened.settings)
+    greedy = generation.get("temperature") == 0
+    who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None)
+    if greedy and model.name.startswith(LOCAL):
+        del generation["temperature"]
     about = opened.describe()
     limit = about.pop("limit")
     about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": sorted(model.arguments)}
@@ -91,7 +98,8 @@ def answer(
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         try:
-            log = evaluate(opened, asking, model, work / LOGS, meta, score=score)
+            task = build_task(opened, asking, meta, settings=generation, score=score)
+            log = evaluate(task, asking, who, model.connections, work / LOGS)
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())
             raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
@@ -126,40 +134,28 @@ def answer(
     return Answered(table_of(answers, opened.table), stage, log.location)
 
 
-def evaluate(
-    opened: Opened,
-    asking: Asking,
-    model: ModelSettings,
-    logs: Path,
-    meta: SubmissionMeta,
-    *,
-    score: bool,
-) -> EvalLog:
-    """Run the task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
+def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:
+    """Run a task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
 
     Ctrl-C is a KeyboardInterrupt, though Inspect turns it into a log that was cancelled, or into none.
     """
     from inspect_ai import eval as run_task
 
-    generation = model.effective(opened.settings)
-    greedy = generation.get("temperature") == 0
-    if greedy and model.name.startswith(LOCAL):
-        del generation["temperature"]
-    task = build_task(opened, asking, meta, settings=generation, score=score)
-    written = run_task(
-        task,
-        model=open_model(model, greedy=greedy),
-        display="none",
-        log_dir=str(logs),
-        log_format="eval",
-        log_realtime=False,
-        log_model_api=False,
-        log_images=False,
-        log_header_only=True,
-        score_display=False,
-        max_samples=model.connections,
-        fail_on_error=True,
-    )
+    with _undistracted():
+        written = run_task(
+            task,
+            model=model,
+            display="none",
+            log_dir=str(logs),
+            log_format="eval",
+            log_realtime=False,
+            log_model_api=False,
+            log_images=False,
+            log_header_only=True,
+            score_display=False,
+            max_samples=connections,
+            fail_on_error=True,
+        )
     if asking.stopped is not None:
         raise asking.stopped
     if not written or written[0].status == "cancelled":
@@ -168,9 +164,28 @@ def evaluate(
     if log.status != "success":
         what = log.error.message if log.error else f"the run was {log.status}"
         mend = f"see {log.location}, then run the same command again; what was answered is kept"
-        raise RunError("RUN_INCOMPLETE", opened.chosen.benchmark, what, "a run to its end", mend)
+        raise RunError("RUN_INCOMPLETE", task.name, what, "a run to its end", mend)
     asking.finish()
     return log
+
+
+@contextmanager
+def _undistracted() -> Iterator[None]:
+    """Spare a long run what takes a sixth of its time: rubbish collected all the time, and two trace lines a request.
+
+    What is in memory before the run is not looked at again; the journal says more than the trace.
+    """
+    logger = logging.getLogger("inspect_ai.model._model")
+    level, thresholds = logger.level, gc.get_threshold()
+    logger.setLevel(logging.INFO)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+        logger.setLevel(level)
 
 
 def stopped(where: str, what: str) -> RunError:

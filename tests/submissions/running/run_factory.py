@@ -29,11 +29,18 @@ KEPT = 48
 """Images of each split; of pairs of images twelve."""
 _NEEDED = (
     "aiohttp",
+    "inspect_ai._eval.task.run",
+    "inspect_ai.agent._acp.server",
     "inspect_ai.model._providers.openai_compatible",
+    "markdown_it",
     "openai",
+    "pandas",
+    "submissions.fact_or_fair",
     "submissions.result",
     "submissions.running.generating",
     "submissions.running.judging",
+    "submissions.running.parts_fact_or_fair",
+    "submissions.running.plan_limit",
     "submissions.running.run",
     "submissions.tasks",
 )
