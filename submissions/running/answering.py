@@ -25,7 +25,9 @@ from submissions.running.models import LOCAL, ModelSettings, open_model
 from submissions.running.scoring import table_of
 
 if TYPE_CHECKING:
+    from inspect_ai import Task
     from inspect_ai.log import EvalLog
+    from inspect_ai.model import Model
 
 JOURNAL = "journal.sqlite"
 LOGS = "logs"

@@ -39,7 +39,7 @@ def parts(
     DATA_MISSING (says how to come by it), DATA_INVALID.
     """
     known = registered(benchmark)
-    _check_options(benchmark, prefix, text_only)
+    check_options(benchmark, prefix, text_only)
     answered = [task.name for task in known.tasks if task.table == "responses"]
     for task in tasks:
         if task not in answered:
@@ -81,7 +81,8 @@ def _part(benchmark: str, task: str, data: Data | None, prefix: str, text_only: 
     return occupation(data) if task == "occupation" else pair(data)
 
 
-def _check_options(benchmark: str, prefix: str, text_only: bool) -> None:
+def check_options(benchmark: str, prefix: str, text_only: bool) -> None:
+    """UsageError if a prefix is not known, or an option is another benchmark's."""
     if prefix not in PREFIXES:
         raise UsageError(
             f"There is no prefix {prefix!r}{did_you_mean(prefix, PREFIXES)}. Known: {', '.join(PREFIXES)}."

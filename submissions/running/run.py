@@ -26,6 +26,7 @@ from submissions.running.errors import RunError
 from submissions.running.folders import held, work_folder
 from submissions.running.inspect_task import NOT_STATED, REVISION, Chosen
 from submissions.running.models import ModelSettings
+from submissions.running.parts import check_options
 from submissions.writing import write_submission
 
 Tell = Callable[[str, int, int], None]
@@ -229,6 +230,7 @@ def _check(settings: RunSettings) -> None:
     if settings.ares and not settings.images:
         raise UsageError("--ares labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
+    check_options(settings.chosen.benchmark, settings.chosen.prefix, settings.chosen.text_only)
     out = settings.out
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
         raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")
