@@ -90,7 +90,7 @@ def _files(source: Source) -> list[Path]:
 
 def _opened(file: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(file)
+        return pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)  # else memory grows with what was read
     except (OSError, pa.ArrowInvalid) as error:
         raise _layout(file.name, str(error), "a Parquet file") from error
 
