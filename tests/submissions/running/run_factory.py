@@ -268,10 +268,13 @@ def _ended(children: dict[int, int | None], pid: int, seconds: float) -> int | N
 
 
 def _import() -> None:
-    """What a run imports, and no thread."""
+    """What a run imports and what it makes from the plans alone, but no thread."""
     for name in _NEEDED:
         import_module(name)
     import_module("torch").set_num_threads(1)
+    import_module("inspect_ai.model").get_model_info("openai/gpt-4o")
+    inspect_task = import_module("submissions.running.inspect_task")
+    inspect_task.open_benchmark(inspect_task.Chosen("fact_or_fair"))
 
 
 if __name__ == "__main__":

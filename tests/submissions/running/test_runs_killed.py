@@ -40,7 +40,7 @@ FAULTS = (
     *(Fault(way, share=0.02, times=None) for way in ("half", "filtered", "refusal", "blocked", "unreadable")),
     *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
 )
-KILLS = {"fact_or_fair": (8, 10), "stereotypical_bias": (4, 2), "iris": (2, 2), "genres": (30, 2)}
+KILLS = {"fact_or_fair": (5, 10), "stereotypical_bias": (3, 2), "iris": (2, 2), "genres": (30, 2)}
 """Benchmark -> stimuli of a task, and kills."""
 PROBES = 3
 """Requests that may be asked again of a model that answers the last ones with failures alone."""
@@ -84,7 +84,7 @@ class Asked:
             self.before |= {key: attempts[key] for key in keys if key not in self.before}
 
     def check(self) -> None:
-        """Nothing that was journaled was asked again, but for the one request by which a start sees who still answers."""
+        """Nothing that was journaled was asked again, but for what shows that the model still answers."""
         attempts = self.served.requests().attempts
         assert sum(attempts[key] - number for key, number in self.before.items()) <= PROBES
 
@@ -133,6 +133,8 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
     words = ("run", "--benchmark", "genres", "--text-only", "--model", "openai-api/served/m", "--limit", 12)
     for name in ("unbroken", "killed"):
         commands.run(*words, *ASKED, "--out", tmp_path / name)
+    # What the engine does not send again by itself counts as an attempt of ours, and a kill may lie behind it.
+    served.inject(*(fault for fault in FAULTS if fault.times is None or fault.way in ("status", "reset")))
     judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[2:])
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
@@ -145,7 +147,8 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
         assert command.wait() == -9
         assert (tmp_path / "killed" / "submission.json").read_bytes() == before
     commands.run(*judge, tmp_path / "killed")
-    assert sum(served.requests().fates.values()) <= total + 2 * CONNECTIONS + PROBES
+    assert served.requests().total <= total + 2 * CONNECTIONS + PROBES
+    served.inject(*FAULTS)
     assert check_submission(tmp_path / "killed").ok
     assert_same(tmp_path / "killed", tmp_path / "unbroken")
 
