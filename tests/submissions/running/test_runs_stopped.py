@@ -108,7 +108,9 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
     out, journal = tmp_path / "mine", tmp_path / "mine.run" / "journal.sqlite"
     with Served.start(latency=0.02) as own:
         environment = own.environment()
-        command = commands.start(*ASKED, "--out", out, environment=environment)
+        command = commands.start(
+            *ASKED, "--max-retries", 0, "--max-connections", 16, "--out", out, environment=environment
+        )
         assert until(lambda: own.requests().total >= 50, command), command.output
         own.stop()
         stopped = time.monotonic()
