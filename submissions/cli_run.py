@@ -18,6 +18,7 @@ from submissions.running.errors import RunError
 if TYPE_CHECKING:
     from submissions.running.inspect_task import Chosen
     from submissions.running.run import Outcome
+    from submissions.running.spending import Bounds
 
 RUN_EXAMPLE = "Example: fairspace run --benchmark genres --data built --model openai/gpt-4o --out mine"
 JUDGE_EXAMPLE = "Example: fairspace judge mine --model openai/gpt-4o --model openai-api/local/mistral"
@@ -47,6 +48,15 @@ RevisionOption = Annotated[str, typer.Option(help="Commit, date or version of th
 OrganisationOption = Annotated[str, typer.Option(help="Who made the model.")]
 LicenceOption = Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")]
 ContactOption = Annotated[str, typer.Option(help="Where questions can be asked.")]
+TokenLimitOption = Annotated[
+    int | None, typer.Option(help="Stop when so many tokens are spent, over all starts; the command goes on.", min=1)
+]
+CostLimitOption = Annotated[
+    float | None, typer.Option(help="Stop when so much money is spent; needs --provider-prices.", min=0)
+]
+PricesOption = Annotated[
+    Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
 TextOnlyOption = Annotated[bool, typer.Option("--text-only", help="genres: leave the pictures out.")]
 
@@ -78,6 +88,9 @@ def run(
     temperature: TemperatureOption = None,
     top_p: TopPOption = None,
     max_tokens: MaxTokensOption = None,
+    token_limit: TokenLimitOption = None,
+    cost_limit: CostLimitOption = None,
+    provider_prices: PricesOption = None,
     name: Annotated[str, typer.Option(help="Of the model on the board; from --model if left out.")] = "",
     revision: RevisionOption = "not stated",
     organisation: OrganisationOption = "not stated",
@@ -105,7 +118,10 @@ def run(
     asked = None
     if model:
         given = _arguments(argument or [])
-        asked = ModelSettings(model, base_url, connections, retries, timeout, temperature, top_p, max_tokens, given)
+        bounds = _bounds(model, token_limit, cost_limit, provider_prices)
+        asked = ModelSettings(
+            model, base_url, connections, retries, timeout, temperature, top_p, max_tokens, given, bounds
+        )
     _check_idle(chosen, model, images)
     about = About(name, revision, organisation, licence, contact)
     rated = _pairs("--quality", quality or [])
@@ -145,6 +161,9 @@ def judge(
     timeout: TimeoutOption = 300,
     temperature: Annotated[float | None, typer.Option(help="Of the judges; 0 if left out.", min=0)] = None,
     max_tokens: MaxTokensOption = None,
+    token_limit: TokenLimitOption = None,
+    cost_limit: CostLimitOption = None,
+    provider_prices: PricesOption = None,
     again: AgainOption = False,
 ) -> None:
     """Let models read the narratives of a submission, and write judgements.jsonl; a stopped run goes on."""
@@ -169,6 +188,7 @@ def judge(
             None,
             max_tokens,
             given,
+            _bounds(name, token_limit, cost_limit, provider_prices),
         )
         for number, name in enumerate(model)
     ]
@@ -204,9 +224,7 @@ def plan(
     limit: LimitOption = None,
     stratified: StratifiedOption = False,
     text_only: TextOnlyOption = False,
-    provider_prices: Annotated[
-        Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
-    ] = None,
+    provider_prices: PricesOption = None,
     concurrency: Annotated[int, typer.Option(help="Requests at once.", min=1)] = 16,
     seconds_per_request: Annotated[float | None, typer.Option(help="Measured; an estimate if left out.", min=0)] = None,
     seconds_per_image: Annotated[float | None, typer.Option(help="Measured; an estimate if left out.", min=0)] = None,
@@ -316,6 +334,16 @@ def _tell(outcome: Outcome) -> None:
         typer.echo(show.stage(stage))
     for note in outcome.notes:
         typer.echo(f"Note: {note}")
+
+
+def _bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:
+    """What a run may spend. UsageError for a cost without prices; RunError PRICES_INVALID."""
+    from submissions.running.prices import read_prices
+    from submissions.running.spending import Bounds
+
+    if cost is not None and prices is None:
+        raise UsageError("--cost-limit needs --provider-prices FILE, which says what tokens cost.")
+    return Bounds(tokens, cost, read_prices(prices).of_tokens(model) if prices else None)
 
 
 def need_run() -> None:

@@ -26,7 +26,7 @@ from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
 from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occupations, measure_tournament
-from submissions.values import Value, measured, undefined
+from submissions.values import Value, measured, not_run, undefined
 
 TASKS = (
     Task(NEUTRAL, "annotations", iris_gen_52.IMAGES, iris_gen_52.ids),
@@ -83,6 +83,8 @@ def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard) ->
     names = _sector_values(sector, standard)
     expected, valid = _counts(values, names)
     missing = [name for name in names if name not in values or values[name].state != "value"]
+    if missing and all(name in values and values[name].state == "not_run" for name in names):
+        return not_run(sector, values[names[0]].reason, expected=expected)
     if missing:
         first = values.get(missing[0])
         why = first.reason if first is not None else "the result does not hold it"

@@ -19,10 +19,11 @@ from submissions.manifest import Stage, git, hardware, now, software, version
 from submissions.running.asking import Asking, unwritten
 from submissions.running.errors import RunError
 from submissions.running.folders import public_name
-from submissions.running.inspect_task import Opened, build_task
-from submissions.running.journal import Journal
-from submissions.running.models import LOCAL, ModelSettings, open_model
+from submissions.running.inspect_task import NOT_STATED, Opened, build_task
+from submissions.running.journal import Answer, Journal
+from submissions.running.models import LOCAL, ModelSettings, found_revision, open_model
 from submissions.running.scoring import table_of
+from submissions.running.spending import Spending
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -83,7 +84,7 @@ def answer(
         del generation["temperature"]
     about = opened.describe()
     limit = about.pop("limit")
-    about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": sorted(model.arguments)}
+    about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": model.shown_arguments()}
     with _writing(work / JOURNAL), closing(Journal(work / JOURNAL, about)) as journal:
         _grow(journal, limit)
         started = journal.note("started", now())
@@ -93,12 +94,25 @@ def answer(
         total = opened.asks
         tell("Asking", done, total)
 
-        def step(_: object) -> None:
+        spending = Spending(model.bounds)
+        spending.add(journal.answers())
+        if done < total:
+            spending.check(str(work))
+
+        def step(answer: Answer) -> None:
             nonlocal done
             done += 1
             tell("Asking", done, total)
+            spending.add((answer,))
+            if done < total:
+                try:
+                    spending.check(str(work))
+                except RunError as error:
+                    asking.stopped = error
+                    raise
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
+        asking.closes = True
         try:
             task = build_task(opened, asking, meta, settings=generation, score=score)
             log = evaluate(task, asking, who, model.connections, work / LOGS)
@@ -110,12 +124,13 @@ def answer(
     stage = Stage(
         what=opened.table,
         model=public_name(model.name),
-        revision=revision,
+        revision=found_revision(model) if revision == NOT_STATED else revision,
         engine="inspect_ai",
         engine_version=version("inspect_ai"),
         settings={
             **model.effective(opened.settings),
             **opened.chosen.generation(),
+            **model.shown_arguments(),
             "connections": model.connections,
         },
         prompts=asking.prompts,

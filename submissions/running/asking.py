@@ -12,6 +12,7 @@ import base64
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +49,7 @@ class Asking:
         repair: (request, answer) -> what to tell a model whose answer cannot be read, '' if it can.
         repairs: how often an answer is asked for again.
         done: called with each fate as it becomes known.
+        closes: whether the model is of this run alone, so that its connections are closed at the end.
     """
 
     parts: Mapping[str, Part]
@@ -58,6 +60,7 @@ class Asking:
     repair: Repair | None = None
     repairs: int = 2
     done: Callable[[Answer], None] = lambda answer: None
+    closes: bool = False
     stopped: RunError | None = field(default=None, init=False)
     """Why the run ended before its time."""
     prompts: str = field(default="0" * 64, init=False)
@@ -68,6 +71,8 @@ class Asking:
     """A request that the model has answered."""
     _open: int = field(default=0, init=False)
     """Requests that are being asked."""
+    _closing: Any = field(default=None, init=False)
+    """The task that closes the model's connections."""
     _probing: bool = field(default=False, init=False)
 
     def solver(self) -> Solver:
@@ -81,6 +86,8 @@ class Asking:
                 place = state.metadata[STIMULUS]
                 part = self.parts[place["task"]]
                 shown = part.read(place["position"])
+                if self.closes:
+                    self._close_with_loop(get_model())
                 answers = await self.ask_all(get_model(), shown, part)
                 state.metadata[ANSWERS] = [compact(answer) for answer in answers]
                 state.metadata[PROMPTS] = prompts_hash(shown.asks)
@@ -94,6 +101,17 @@ class Asking:
             return solve
 
         return ask_each()
+
+    def _close_with_loop(self, model: Model) -> None:
+        """Leave a task that closes the model's connections when the event loop ends: Inspect closes none.
+
+        On a loop that is not asyncio's they last until the process ends.
+        """
+        import asyncio
+
+        if self._closing is None:
+            with suppress(RuntimeError):
+                self._closing = asyncio.get_running_loop().create_task(_close_at_end(model))
 
     async def ask_all(self, model: Model, shown: Shown, part: Part) -> list[Answer]:
         """The answers to all requests of a stimulus, in their order; those of an earlier start are the journal's."""
@@ -229,6 +247,16 @@ class Asking:
             spent.output += output.usage.output_tokens if output.usage else 0
             return output
         raise _FailedError(last)
+
+
+async def _close_at_end(model: Model) -> None:
+    import anyio
+
+    try:
+        await anyio.sleep_forever()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.api.aclose()
 
 
 @dataclass

@@ -34,4 +34,7 @@ def held(work: Path) -> Iterator[None]:
 def public_name(model: str) -> str:
     """A model's name as a manifest shows it: of a folder on this machine its own name alone."""
     provider, _, what = model.partition("/")
+    file, _, function = what.rpartition(":")
+    if provider == "python" and "/" in file:
+        return f"{provider}/{Path(file).name}:{function}"
     return f"{provider}/{Path(what).name}" if what and Path(what).is_dir() else model

@@ -57,6 +57,7 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
         open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
     model = open_image_model(settings.images, device=settings.device or process.device)
+    made.revision = model.revision
     if process.index == 0:
         (work / STEER_PLAN).unlink(missing_ok=True)
     process.wait()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from submissions.faults import UsageError
 from submissions.running.errors import RunError
+from submissions.running.spending import Bounds
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -26,6 +27,8 @@ LOCAL = "hf/"
 """Prefix of Inspect's names for models that transformers runs here."""
 OURS = ("local/", "python/")
 """Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
+_SECRET = re.compile(r"key|token|secret|password|header|auth|path|dir|folder|file", re.IGNORECASE)
+"""Names of arguments whose values are nobody else's business."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """What Inspect's messages carry for a terminal."""
 _WEIGHTS = (LOCAL, "vllm/", "sglang/")
@@ -47,6 +50,7 @@ class ModelSettings:
         top_p: see `temperature`.
         max_tokens: of an answer; None for the task's own bound.
         arguments: of the provider, such as `{"device": "cpu"}` for `local`.
+        bounds: what the run may spend.
     """
 
     name: str
@@ -58,10 +62,20 @@ class ModelSettings:
     top_p: float | None = None
     max_tokens: int | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
 
     def effective(self, stated: Mapping[str, float | int | str]) -> dict[str, float | int | str]:
         """What was given, over what the paper states."""
         return {**stated, **self.generation()}
+
+    def shown_arguments(self) -> dict[str, str | int | float | bool | None]:
+        """The provider's arguments as a manifest may show them: of keys, paths and objects, the name alone."""
+        return {
+            f"M.{name}": value
+            if isinstance(value, str | int | float | bool | None) and not _SECRET.search(name)
+            else "not shown"
+            for name, value in sorted(self.arguments.items())
+        }
 
     def generation(self) -> dict[str, float | int]:
         """The settings that change what a model says, those that were given."""

@@ -84,6 +84,7 @@ class Made:
     images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
     labels: Tool | None = None
+    revision: str = ""
     stated: dict[str, float | int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -156,6 +157,7 @@ def check_tasks(chosen: Chosen) -> None:
 
 def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
     """`submission.json` of a run."""
+    stated = settings.about.revision
     generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **made.stated}
     if settings.model is not None:
         generation |= settings.model.generation()
@@ -164,7 +166,7 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
         benchmark=benchmark(settings.chosen.benchmark).name,  # type: ignore[arg-type]
         dataset_revision=REVISION,
         model=settings.about.model or _name(settings),
-        revision=settings.about.revision,
+        revision=made.revision if stated == NOT_STATED and made.revision else stated,
         organisation=settings.about.organisation,
         licence=settings.about.licence,
         contact=settings.about.contact,
@@ -195,6 +197,8 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     )
     made.tables["responses"] = found.table
     made.stages.append(found.stage)
+    if found.stage.revision != NOT_STATED:
+        made.revision = found.stage.revision
     made.notes.append(f"Inspect's log: {found.log}")
 
 

@@ -16,7 +16,6 @@ from submissions.running.errors import CODES
 from tests.served import Served
 from tests.submissions.running import images_painter
 
-pytestmark = pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning")
 """Connections that the engine leaves to the end of the process."""
 Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")

@@ -52,7 +52,6 @@ from submissions.writing import write_submission
 from tests.served import Fault, Served
 from tests.served.stories import story
 
-pytestmark = pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore:unclosed transport:ResourceWarning")
 Reply = Callable[[str, int], str | None]
 """(prompt, turn from 1) -> a mock judge's answer; None withholds it."""
 PAIRS = pair_list()[:4]
