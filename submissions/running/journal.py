@@ -88,6 +88,9 @@ class Journal:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_TABLES)
+        except sqlite3.OperationalError:  # the disk, not the file
+            self._db.close()
+            raise
         except sqlite3.DatabaseError as error:
             self._db.close()
             raise _other(file, f"no journal ({error})") from error
