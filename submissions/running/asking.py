@@ -8,19 +8,18 @@ when the model has fallen silent.
 
 from __future__ import annotations
 
-import base64
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from submissions.running.asks import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
 from submissions.running.errors import RunError
-from submissions.running.journal import Answer, Fate, Journal
+from submissions.running.exchange import FailedError, Spent, answer_of, compact, content_of, reason_of, summary
+from submissions.running.journal import Answer, Journal
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput
@@ -32,7 +31,6 @@ STIMULUS = "stimulus"
 """Key of a log sample's metadata: the task and the position of the stimulus among its part's."""
 PROMPTS = "prompts"
 """Key of a log sample's metadata: the hash of its prompts."""
-_SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 Repair = Callable[[Ask, str], str]
 
 
@@ -135,11 +133,11 @@ class Asking:
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
         """One request to its fate, which the journal holds when this returns. RunError MODEL_SILENT ends the run."""
         started = time.monotonic()
-        spent = _Spent()
+        spent = Spent()
         self._open += 1
         try:
             answer = await self._read(model, ask, images, part, spent)
-        except _FailedError as failed:
+        except FailedError as failed:
             answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
         finally:
             self._open -= 1
@@ -192,19 +190,19 @@ class Asking:
             return False
         ask, images, part = self._known
         try:
-            await self._send(model, ask, [ChatMessageUser(content=_content(ask, images))], part, _Spent())
-        except _FailedError:
+            await self._send(model, ask, [ChatMessageUser(content=content_of(ask, images))], part, Spent())
+        except FailedError:
             return False
         return True
 
-    async def _read(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: _Spent) -> Answer:
+    async def _read(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent) -> Answer:
         """The answer, asked for again within bounds where a program cannot read it."""
         from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
-        messages: list[ChatMessage] = [ChatMessageUser(content=_content(ask, images))]
+        messages: list[ChatMessage] = [ChatMessageUser(content=content_of(ask, images))]
         for again in range(self.repairs + 1):
             output = await self._send(model, ask, messages, part, spent)
-            answer = _answer(ask, output, spent)
+            answer = answer_of(ask, output, spent)
             if self.repair is None or answer.response is None or again == self.repairs:
                 break
             asked = self.repair(ask, answer.response)
@@ -217,10 +215,8 @@ class Asking:
             ]
         return answer
 
-    async def _send(
-        self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: _Spent
-    ) -> ModelOutput:
-        """What the model gave, after the engine's own retries and ours. _FailedError says what the last attempt met."""
+    async def _send(self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: Spent) -> ModelOutput:
+        """What the model gave, after the engine's own retries and ours. FailedError says what the last attempt met."""
         from inspect_ai.model import GenerateConfig
         from inspect_ai.util import LimitExceededError
         from tenacity import RetryError
@@ -236,7 +232,7 @@ class Asking:
             except LimitExceededError:
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
-                last = _reason(error)
+                last = reason_of(error)
                 if isinstance(error, RetryError):
                     break
                 continue
@@ -246,7 +242,7 @@ class Asking:
             spent.input += output.usage.input_tokens if output.usage else 0
             spent.output += output.usage.output_tokens if output.usage else 0
             return output
-        raise _FailedError(last)
+        raise FailedError(last)
 
 
 async def _close_at_end(model: Model) -> None:
@@ -259,93 +255,7 @@ async def _close_at_end(model: Model) -> None:
             await model.api.aclose()
 
 
-@dataclass
-class _Spent:
-    """What a request has cost so far."""
-
-    attempts: int = 0
-    input: int = 0
-    output: int = 0
-
-
-class _FailedError(Exception):
-    """No attempt of a request gave an answer."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 def unwritten(file: Path, error: Exception) -> RunError:
     """The error of a run whose workings cannot be written, such as on a full disk."""
     mend = "make room there, then run the same command again; what was answered is kept"
     return RunError("RUN_INCOMPLETE", str(file), f"{error}", "a disk that can be written to", mend)
-
-
-def compact(answer: Answer) -> dict[str, Any]:
-    """An answer as a log keeps it: without what is empty."""
-    kept = ("task", "id", "sample", "fate", "response", "attempts")
-    return {name: value for name, value in asdict(answer).items() if name in kept or value}
-
-
-def summary(answers: Sequence[Answer]) -> str:
-    """How many requests had which fate, for a reader of the log."""
-    counts: dict[Fate, int] = {}
-    for answer in answers:
-        counts[answer.fate] = counts.get(answer.fate, 0) + 1
-    return ", ".join(f"{number} {fate}" for fate, number in sorted(counts.items()))
-
-
-def _answer(ask: Ask, output: ModelOutput, spent: _Spent) -> Answer:
-    content = output.message.content
-    withheld = isinstance(content, list) and any(getattr(piece, "refusal", None) for piece in content)
-    refused = withheld or output.stop_reason == "content_filter"
-    return Answer(
-        *ask.key,
-        fate="refused" if refused else "answered",
-        response=None if refused else _storable(output.completion),
-        reason=(output.completion[:200] or "content filter") if refused else "",
-        stop=output.stop_reason,
-        attempts=spent.attempts,
-        input_tokens=spent.input,
-        output_tokens=spent.output,
-    )
-
-
-def _storable(text: str) -> str:
-    """A text as UTF-8 can hold it: without NUL, and with marks for halves of surrogate pairs."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def _content(ask: Ask, images: Sequence[bytes]) -> Any:
-    from inspect_ai.model import ContentImage, ContentText
-
-    if ask.image is None:
-        return ask.prompt
-    return [ContentImage(image=_data_uri(images[ask.image])), ContentText(text=ask.prompt)]
-
-
-@lru_cache(maxsize=64)
-def _data_uri(image: bytes) -> str:
-    kind = next((kind for mark, kind in _SIGNATURES.items() if image.startswith(mark)), None)
-    if kind is None:
-        raise RunError(
-            "DATA_INVALID",
-            "an image",
-            f"bytes that begin with {image[:4]!r}",
-            "PNG, JPEG or WebP",
-            "build the dataset again",
-        )
-    return f"data:{kind};base64,{base64.b64encode(image).decode()}"
-
-
-def _reason(error: BaseException) -> str:
-    """What failed, in one line: the innermost cause of the engine's own retries."""
-    inner = error
-    while inner.__cause__ is not None:
-        inner = inner.__cause__
-    last = getattr(error, "last_attempt", None)
-    if last is not None and last.exception() is not None:
-        inner = last.exception()
-    text = " ".join(str(inner).split())
-    return f"{type(inner).__name__}: {text}"[:300]

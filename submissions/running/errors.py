@@ -9,7 +9,7 @@ CODES: dict[str, str] = {
     "RUN_OTHER": "the folder holds the workings of another run: another model, other settings or other prompts",
     "RUN_IN_USE": "another process is running in the folder",
     "RUN_INCOMPLETE": "the run stopped before every item had its fate",
-    "RUN_STOPPED": "the run was stopped by whoever started it (Ctrl-C); what was done is kept",
+    "RUN_STOPPED": "the run was stopped (Ctrl-C), or has spent what it may; what was done is kept",
     "MODEL_SILENT": "the model did not answer request after request",
     "MODEL_UNKNOWN": "the model is not named as its engine expects, or cannot be opened",
     "MODEL_OUTPUT": "a model gave something that cannot be used",
