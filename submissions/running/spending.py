@@ -52,7 +52,7 @@ class Spending:
         return (self.input * price.input + self.output * price.output) / 1e6
 
     def check(self, where: str) -> None:
-        """RunError RUN_STOPPED if a bound is reached."""
+        """RunError RUN_SPENT if a bound is reached."""
         spent, cost = self.input + self.output, self.cost
         if self.bounds.tokens is not None and spent >= self.bounds.tokens:
             raise _reached(where, f"{spent:,} tokens", f"--token-limit {self.bounds.tokens}")
@@ -63,4 +63,4 @@ class Spending:
 
 def _reached(where: str, spent: str, bound: str) -> RunError:
     mend = "run the same command again with a higher limit: it goes on from here"
-    return RunError("RUN_STOPPED", where, f"{spent} are spent", f"less than {bound}", mend)
+    return RunError("RUN_SPENT", where, f"{spent} are spent", f"less than {bound}", mend)

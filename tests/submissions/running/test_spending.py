@@ -1,11 +1,17 @@
 """Bounds on what a run spends: over all its starts, by tokens or by money."""
 
+from pathlib import Path
+
 import pytest
 
 from submissions.running.errors import RunError
+from submissions.running.inspect_task import Chosen
 from submissions.running.journal import Answer
+from submissions.running.models import ModelSettings
 from submissions.running.prices import Price
+from submissions.running.run import RunSettings, run
 from submissions.running.spending import Bounds, Spending
+from tests.served import Served
 
 
 def _answer(number: int, tokens: tuple[int, int]) -> Answer:
@@ -30,7 +36,7 @@ def test_no_bound_is_never_reached() -> None:
     [
         (Bounds(tokens=150), "150 tokens are spent. Expected: less than --token-limit 150"),
         (
-            Bounds(cost=0.0004, price=Price(1.0, 6.0, None, "EUR")),
+            Bounds(cost=0.00039, price=Price(1.0, 6.0, None, "EUR")),
             "0.00 EUR are spent. Expected: less than --cost-limit",
         ),
     ],
@@ -42,7 +48,29 @@ def test_a_bound_that_is_reached_stops_the_run_and_says_how_to_go_on(bounds: Bou
     if bounds.tokens:
         spending.check("run")
         spending.add([_answer(2, (1, 0))])
-    with pytest.raises(RunError, match="RUN_STOPPED") as caught:
+    with pytest.raises(RunError, match="RUN_SPENT") as caught:
         spending.check("run")
     assert says in str(caught.value)
     assert "run the same command again" in caught.value.mend
+
+
+def test_a_run_stops_at_its_bound_and_goes_on_with_a_higher_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settings(tokens: int | None) -> RunSettings:
+        model = ModelSettings("openai-api/served/served-text", connections=2, bounds=Bounds(tokens=tokens))
+        return RunSettings(Chosen("fact_or_fair", limit=2), tmp_path / "mine", model, score=False)
+
+    with Served.start() as served:
+        for name, value in served.environment().items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(RunError, match="RUN_SPENT"):
+            run(settings(1000))
+        asked = served.requests().total
+        assert 0 < asked < 56
+        with pytest.raises(RunError, match="RUN_SPENT"):
+            run(settings(1000))
+        assert served.requests().total == asked, "what is spent counts over all starts"
+        outcome = run(settings(None))
+    (stage,) = outcome.stages
+    assert stage.fates == {"answered": 56, "refused": 0, "failed": 0}
