@@ -84,6 +84,7 @@ class Made:
     images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
     labels: Tool | None = None
+    name: str = ""
     revision: str = ""
     stated: dict[str, float | int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -165,7 +166,7 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
         format=1,
         benchmark=benchmark(settings.chosen.benchmark).name,  # type: ignore[arg-type]
         dataset_revision=REVISION,
-        model=settings.about.model or _name(settings),
+        model=settings.about.model or made.name or _name(settings),
         revision=made.revision if stated == NOT_STATED and made.revision else stated,
         organisation=settings.about.organisation,
         licence=settings.about.licence,
