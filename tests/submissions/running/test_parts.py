@@ -128,7 +128,7 @@ def test_trials_of_a_block_share_their_cell(whole: Data) -> None:
 
 def test_settings_are_those_that_the_papers_state(whole: Data) -> None:
     stated = {name: {str(dict(part.settings)) for part in parts(name, whole)} for name in NAMES}
-    zero = {"{'temperature': 0}"}
+    zero = {"{'temperature': 0.0}"}
     assert stated == {"iris": zero, "fact_or_fair": zero, "stereotypical_bias": {"{}"}, "genres": {"{}"}}
 
 
