@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from ares.fates_ares import Limits
 from builders.tools import Prompt
+from submissions.faults import plain
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -131,4 +132,5 @@ def failed(reason: str) -> Made:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.encode("utf-8", "replace").decode().split())[:300] or "not said"
+    """One line, without what would steer a terminal that shows it: the text comes from endpoints and foreign code."""
+    return " ".join(plain(text).split())[:300] or "not said"

@@ -1,7 +1,9 @@
 """The work of one process: which calls of a model are left to make, what they bring, when a slice is complete.
 
 A call has a fixed part of a slice, so that a model sees the same prompts together whatever was killed before. Failures
-are recorded when the model has answered something after them: a model that is silent has failed at no image.
+are recorded when the model has answered something after them: a model that is silent has failed at no image. After many
+failures in a row, and after the last ones, it is asked once more for something that it has answered: all images of one
+prompt lie together, so that a model may well fail at a hundred in a row and yet be there.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class Work:
         self.silent_after = silent_after
         self.missing: dict[int, int] = {}
         self.unsure: list[_Outcome] = []
-        self.heard = False
+        self.answered: Call | None = None
         self.done = self.before = 0
         self.began = time.monotonic()
 
@@ -56,19 +58,17 @@ class Work:
         """Make what is missing of these slices, and pack them."""
         with closing(_in_turn(self._calls(numbers), self._answer, self.model.concurrency)) as outcomes:
             self._take(outcomes)
-        if self.unsure and not self.heard:
-            raise self._is_silent()
-        for each in self.unsure:
-            self._record(each)
+        if self.unsure:
+            self._settle()
 
     def _take(self, outcomes: Iterable[_Outcome]) -> None:
         for outcome in outcomes:
             if not outcome.kept:
                 self.unsure.append(outcome)
                 if len(self.unsure) >= self.silent_after:
-                    raise self._is_silent()
+                    self._settle()
                 continue
-            self.heard = True
+            self.answered = outcome.call
             self._fated(outcome.call.number, outcome.kept)
             self._record(outcome)
             # Only an answer to a call that began later says that the model was there and failed at these.
@@ -77,6 +77,25 @@ class Work:
             for each in settled:
                 self._record(each)
 
+    def _settle(self) -> None:
+        """Record the failures in doubt if the model is there now; RunError MODEL_SILENT if it is not."""
+        if not self._is_there():
+            raise self._is_silent()
+        unsure, self.unsure = self.unsure, []
+        for each in unsure:
+            self._record(each)
+
+    def _is_there(self) -> bool:
+        """Whether the model answers what it has answered before, or, if it never has, another prompt. Nothing is kept."""
+        plan, call = self.store.plan, self.answered
+        if call is None:
+            failed = {plan[place].prompt for each in self.unsure for place, _ in each.failures}
+            other = next((place for place in reversed(range(len(plan))) if plan[place].prompt not in failed), None)
+            if other is None:
+                return False
+            call = call_of(self.store, other, self.model.batch)
+        return any(made.fate != "failed" for made in ask(self.model, plan, call, self.seed))
+
     def _calls(self, numbers: Iterable[int]) -> Iterator[Call]:
         """The calls that are left to make, slice by slice; complete slices are packed on the way."""
         store = self.store
@@ -84,12 +103,12 @@ class Work:
             places = store.places(number)
             if (packed := store.packed(number)) is not None:
                 store.tidy(number)
-                self.heard = self.heard or len(packed.failed) < len(places)
+                self._has_answered(place for place in places if str(place) not in packed.failed)
                 self.before += len(places)
                 continue
             store.open(number)
             known = store.loose(number, check=True)
-            self.heard = self.heard or any(found.fate != "failed" for found in known.values())
+            self._has_answered(place for place, found in known.items() if found.fate != "failed")
             self.before += len(known)
             self.missing[number] = len(places) - len(known)
             if not self.missing[number]:
@@ -99,6 +118,12 @@ class Work:
                 part = range(start, min(start + self.model.batch, places.stop))
                 if wanted := frozenset(part) - known.keys():
                     yield Call(number, part.start, part.stop, wanted)
+
+    def _has_answered(self, places: Iterable[int]) -> None:
+        """Note a call that an earlier start got an answer to, if this one has not yet got any."""
+        place = next(iter(places), None)
+        if self.answered is None and place is not None:
+            self.answered = call_of(self.store, place, self.model.batch)
 
     def _answer(self, call: Call) -> _Outcome:
         """Make one call, and keep what it brought but for failures: those may be the model's silence."""
