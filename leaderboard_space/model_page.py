@@ -110,7 +110,7 @@ def about(view: View, row: Row, standard: str) -> str:
         rank = f"{place} by {by} {total.header}, {number(total.scaled(row.ranked), total.digits)}"
     cohort = f", among rows of {markdown(row.cohort)}" if row.cohort and row.rank else ""
     lines.append(f"{view.title}, standard `{standard}`: {rank}{cohort}")
-    lines += [f"- {markdown(reason)}" for reason in (*row.remarks, *row.unranked)]
+    lines += [f"- {markdown(reason)}" for reason in dict.fromkeys((*row.remarks, *row.unranked))]
     lines += [f"- {LABELS[name]}: {_label(text)}" for name, text in row.labels.items() if name in LABELS]
     lines += [f"- **{note.erratum}**, {markdown(note.score)}: {note.text}" for note in row.footnotes]
     if row.result:

@@ -140,13 +140,14 @@ def _worst(row: Row, total: Column) -> str:
 def remarks(row: Row) -> str:
     """That a run is limited, why a row has no rank in short (the model's page says all) or that samples are missing."""
     said = "".join(f"{remark}; " for remark in row.remarks)
-    if len(row.unranked) > 1:
-        return f"{said}{shortened(plain(row.unranked[0]), LONGEST_REASON)} (and {len(row.unranked) - 1} more)"
-    parts = [shortened(plain(reason), LONGEST_REASON) for reason in row.unranked]
+    reasons = [reason for reason in row.unranked if reason not in row.remarks]
+    if len(reasons) > 1:
+        return f"{said}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
+    parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
     if row.provenance == "baseline" and not parts:
         parts.append("a line to compare with, not ranked")
     partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
-    if partial and not parts:
+    if partial and not row.unranked and not parts:
         parts.append("some samples missing: ranked by the worst case")
     return "; ".join((*row.remarks, *parts)) or "–"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
@@ -111,10 +112,25 @@ class Manifest(_Model):
         return self.model_dump_json(indent=1) + "\n"
 
 
-def limited(limit: int, stratified: bool) -> str:
+def limit_mark(limit: int, stratified: bool) -> str:
     """What marks a run of a part of the benchmark."""
     stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
     return f"limited to {stimuli} a task{' (stratified)' if stratified else ''}"
+
+
+SAMPLE_MARK = "on a sample of the data"
+"""What marks a run whose data were the small sample that `fairspace build --sample` makes."""
+
+
+def on_sample(about: Mapping[str, Any]) -> bool:
+    """Whether settings of generation, or a stage of a result, say that data were the small sample of a dataset.
+
+    Those that say it have `sample_data`, or a dataset whose revision is such as `v1, sample, sha256:...`.
+    """
+    settings, datasets = about.get("settings"), about.get("datasets")
+    said = [about, settings if isinstance(settings, Mapping) else {}]
+    revisions = map(str, datasets.values()) if isinstance(datasets, Mapping) else ()
+    return any(one.get("sample_data") is True for one in said) or any("sample" in r.split(", ") for r in revisions)
 
 
 def now() -> str:

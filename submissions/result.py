@@ -6,7 +6,7 @@ A result holds the raw values, so `rescore` needs no submission. Files of format
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -138,17 +138,35 @@ def _check_run(run: Any) -> None:
 
 
 def limits_of(result: Result) -> tuple[str, ...]:
-    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task (stratified)`; else nothing.
+    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one."""
+    return _limits(result.meta, result.run)
 
-    `submission.json` says so in `generation`, and every stage of the manifest for itself.
-    """
-    from submissions.manifest import limited
 
-    generation = result.meta.get("generation")
-    said = [generation if isinstance(generation, Mapping) else {}, *result.run]
-    limits = [(about.get("limit"), about.get("stratified") is True) for about in said]
-    marks = [limited(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
+def _limits(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """As `limits_of`. `generation` and the judge's settings in `submission.json` say so, and every stage for itself."""
+    from submissions.manifest import SAMPLE_MARK, limit_mark, on_sample
+
+    judge = meta.get("judge")
+    said = [meta.get("generation"), judge.get("settings") if isinstance(judge, Mapping) else None]
+    abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
+    limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
+    marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
+    if any(map(on_sample, abouts)):
+        marks.append(SAMPLE_MARK)
     return tuple(dict.fromkeys(marks))
+
+
+def _scored(
+    bench: Benchmark,
+    values: Mapping[str, Value],
+    standard: Any,
+    meta: Mapping[str, Any],
+    run: Sequence[Mapping[str, Any]],
+) -> Scored:
+    """What a standard makes of values. A run of a part of the benchmark has its scores, but never a rank."""
+    scored = bench.score(values, standard)
+    marks = _limits(meta, run)
+    return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:
@@ -183,11 +201,11 @@ def score_submission(submission: Submission, standard: str = "inaugural") -> Res
                 signature[f"{role}_measurement"] = str(tool.settings["measurement"])
     signature |= bench.signature(submission)
     run = submission.manifest.run() if submission.manifest is not None else ()
-    return Result(bench.name, standard, meta, values, bench.score(values, chosen), signature, run)
+    return Result(bench.name, standard, meta, values, _scored(bench, values, chosen, meta, run), signature, run)
 
 
 def rescore(result: Result, standard: str) -> Result:
     """The same raw values under another standard."""
     bench = benchmark(result.benchmark)
-    scored = bench.score(result.values, find_standard(bench, standard))
+    scored = _scored(bench, result.values, find_standard(bench, standard), result.meta, result.run)
     return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})

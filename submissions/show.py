@@ -14,7 +14,7 @@ from rich.text import Text
 from submissions.board import Row
 from submissions.faults import Fault, plain
 from submissions.format import Submission
-from submissions.manifest import Stage, limited
+from submissions.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from submissions.registry import benchmark
 from submissions.result import Result, limits_of
 from submissions.values import Value
@@ -165,5 +165,6 @@ def stage(done: Stage) -> str:
     """One stage of a manifest in a line: what, by which model, how many requests with which fates, tokens."""
     fates = ", ".join(f"{number:,} {fate}" for fate, number in done.fates.items() if number)
     tokens = f"; {done.input_tokens:,} tokens in, {done.output_tokens:,} out" if done.input_tokens else ""
-    part = f"; {limited(done.limit, done.stratified)}" if done.limit is not None else ""
+    part = f"; {limit_mark(done.limit, done.stratified)}" if done.limit is not None else ""
+    part += f"; {SAMPLE_MARK}" if on_sample(done.run()) else ""
     return plain(f"{done.what} by {done.model}: {fates or 'nothing'}{tokens}{part}")

@@ -1,15 +1,19 @@
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders.published import table
+from submissions.baselines import write_baseline
 from submissions.board import board
+from submissions.check import read_submission
 from submissions.faults import UsageError
 from submissions.published import published
 from submissions.registry import NAMES, benchmark
-from submissions.result import Result, rescore
+from submissions.result import Result, rescore, score_submission
 from submissions.values import measured
 from tests.leaderboard_space.factory import renamed, result
 
@@ -163,3 +167,28 @@ def test_unknown_names_are_told(scored: Result) -> None:
 def test_every_standard_has_a_board(name: str) -> None:
     for standard in benchmark(name).standards:
         assert len(board(name, standard)) == COUNTS[name]
+
+
+@pytest.mark.parametrize(
+    ("generation", "mark"),
+    [
+        ({"limit": 1700, "stratified": False}, "limited to 1,700 stimuli a task"),
+        ({"sample_data": True}, "on a sample of the data"),
+    ],
+)
+def test_a_part_of_the_benchmark_has_scores_and_no_rank(tmp_path: Path, generation: dict[str, Any], mark: str) -> None:
+    written = write_baseline("stereotyped", "fact_or_fair", tmp_path / "whole")
+    submission = read_submission(written)
+    whole = score_submission(submission)
+    assert whole.scored.ranked is not None
+    meta = submission.meta.model_copy(update={"generation": generation})
+    result = score_submission(replace(submission, meta=meta))
+    assert result.scored.ranked is None
+    assert result.scored.unranked == (mark,)
+    (tmp_path / "result.json").write_text(json.dumps(result.to_json() | {"ranked": 1.0, "unranked": []}))
+    for again in (Result.load(tmp_path / "result.json"), rescore(result, "inaugural")):
+        assert again.scored.ranked is None
+        assert again.dumps() == result.dumps()
+    (row,) = (row for row in board("fact_or_fair", results=[result]) if row.result is not None)
+    assert (row.rank, row.ranked, row.remarks) == (None, None, (mark,))
+    assert row.scores == whole.scored.scores

@@ -149,6 +149,18 @@ def test_the_manifest_marks_a_limited_run_too(tmp_path: Path) -> None:
     assert limits_of(result) == ("limited to 1 stimulus a task", "limited to 20 stimuli a task")
 
 
+@pytest.mark.parametrize(
+    "about",
+    [{"settings": {"sample_data": True}}, {"datasets": {"genres": "v1, sample, sha256:" + "a" * 64}}],
+)
+def test_the_manifest_marks_a_sample_of_the_data(tmp_path: Path, run: Run, about: dict[str, Any]) -> None:
+    result = scored(tmp_path / "s", Manifest(stages=[stage(**about)]))
+    assert limits_of(result) == ("on a sample of the data",)
+    assert limits_of(result)[0] in result.scored.unranked
+    assert limits_of(scored(tmp_path / "t", Manifest(stages=[stage(datasets={"genres": "v1, sampled"})]))) == ()
+    assert "nothing; on a sample of the data" in run("check", tmp_path / "s")[1]
+
+
 @pytest.mark.parametrize("limit", [True, "5", 0, -1, 2.0, None])
 def test_what_is_no_limit_marks_nothing(tmp_path: Path, limit: Any) -> None:
     result = scored(tmp_path / "s", None)
