@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from submissions import show
-from submissions.faults import UsageError
+from submissions.faults import UsageError, plain
 from submissions.registry import NAMES
 from submissions.running.errors import RunError
 
@@ -116,6 +116,9 @@ def run(
     _check_together(limit, stratified, images, ares, faces, quality)
     chosen = Chosen(benchmark, data, _words(tasks), limit, stratified, seed, prefix, text_only)
     asked = None
+    if not model and (token_limit is not None or cost_limit is not None):
+        told = "--token-limit and --cost-limit bound what --model answers; images are counted by `fairspace plan`."
+        raise UsageError(f"{told} Leave them out.")
     if model:
         given = _arguments(argument or [])
         bounds = _bounds(model, token_limit, cost_limit, provider_prices)
@@ -272,6 +275,9 @@ def remake(
     item: Annotated[str, typer.Argument(help="Its id.", metavar="ID")],
     sample: Annotated[int, typer.Argument(help="Its number.", min=0, metavar="SAMPLE")],
     out: Annotated[Path, typer.Option(help="File to write the image to.")],
+    images: Annotated[
+        str, typer.Option(help="The run's model, as it was named then; needed unless it is one of diffusers.")
+    ] = "",
     device: Annotated[str, typer.Option(help="Of torch; a GPU if there is one.")] = "",
 ) -> None:
     """Make one image of a run again, alone; exit code 1 if it is not the one that was handed in."""
@@ -281,7 +287,7 @@ def remake(
 
     if not out.parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
-    found = remade(work_folder(_named(submission)) / "images" / task, task, item, sample, device=device)
+    found = remade(work_folder(_named(submission)) / "images" / task, task, item, sample, images=images, device=device)
     out.write_bytes(found.image)
     typer.echo(f"Wrote {out}: {'the same bytes' if found.same else 'other bytes'} as in the run.")
     if not found.same:
@@ -333,7 +339,7 @@ def _tell(outcome: Outcome) -> None:
     for stage in outcome.stages:
         typer.echo(show.stage(stage))
     for note in outcome.notes:
-        typer.echo(f"Note: {note}")
+        typer.echo(plain(f"Note: {note}"))
 
 
 def _bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:

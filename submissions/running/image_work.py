@@ -86,7 +86,7 @@ class Work:
             self._record(each)
 
     def _is_there(self) -> bool:
-        """Whether the model answers what it has answered before, or, if it never has, another prompt. Nothing is kept."""
+        """Whether the model answers what it once answered, or, if it never has, another prompt. Nothing is kept."""
         plan, call = self.store.plan, self.answered
         if call is None:
             failed = {plan[place].prompt for each in self.unsure for place, _ in each.failures}

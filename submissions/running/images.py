@@ -119,7 +119,14 @@ def make_images(
 
 
 def remake(
-    folder: Path, task: str, item: str, sample: int, *, model: ImageModel | None = None, device: str = ""
+    folder: Path,
+    task: str,
+    item: str,
+    sample: int,
+    *,
+    model: ImageModel | None = None,
+    images: str = "",
+    device: str = "",
 ) -> Remade:
     """Make one image of a run again, from what the run's folder says; nothing is written.
 
@@ -129,10 +136,12 @@ def remake(
         item: its id.
         sample: its number.
         model: that the run had; None opens it by its name. With a batch above 1 the whole batch is made again.
+        images: the name of the run's model. Only a pipeline of diffusers is opened without it: the folder may be of
+            other people, and what it names else is code that would run, or an address that would get a key.
         device: to open it on.
 
     Errors: RunError IMAGE_UNKNOWN if the run has no such image; RUN_OTHER if the model is not the run's; MODEL_OUTPUT
-        if it makes no image now.
+        if it makes no image now. UsageError if the model's name is needed.
     """
     about, plan = read_about(folder), read_plan(folder / "plan.parquet")
     store = ImageStore(folder, plan)
@@ -146,18 +155,27 @@ def remake(
     if model is None:
         from submissions.running.image_models import open_image_model
 
-        if not about["named"]:
-            expected_model = "a model that was opened by name"
-            raise RunError(
-                "MODEL_UNKNOWN", str(folder), "a model without a name", expected_model, "hand the model over"
-            )
-        model = open_image_model(about["named"], device=device)
+        model = open_image_model(_named(folder, str(about["named"]), images), device=device)
     store.check(_about(model, plan, about["seed"]))
     call = call_of(store, place, model.batch)
     made = ask(model, plan, call, about["seed"])[place - call.start]
     if made.image is None:
         raise RunError("MODEL_OUTPUT", where, f"{made.fate}: {made.reason}", "an image", "try again")
     return Remade(made.image, sha256(made.image) == expected)
+
+
+def _named(folder: Path, known: str, given: str) -> str:
+    """The name to open a run's model by, if whoever starts this may know what they open."""
+    if not known:
+        expected = "a model that was opened by name"
+        raise RunError("MODEL_UNKNOWN", str(folder), "a model without a name", expected, "hand the model over")
+    if given and given != known:
+        mend = "name the model as for the run, with all its settings"
+        what = f"a run of {known}, and now {given}"
+        raise RunError("RUN_OTHER", str(folder / "run.json"), what, "the model of this very run", mend)
+    if not given and not known.startswith("diffusers:"):
+        raise UsageError("Name the model with --images, as for the run: it is code, or an address that may get a key.")
+    return known
 
 
 def _about(model: ImageModel, plan: Sequence[Ask], seed: int) -> dict[str, Any]:

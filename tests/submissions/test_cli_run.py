@@ -80,6 +80,10 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
         ("run --benchmark fact_or_fair --model openai/m --out full", "was not made by a run"),
         ("run --benchmark fact_or_fair --model openai/m --out nowhere/x", "There is no folder nowhere"),
         ("run --model openai/m --out x", "--benchmark"),
+        (
+            "run --benchmark fact_or_fair --images python:a:b --out x --cost-limit 1",
+            "--token-limit and --cost-limit bound what --model answers",
+        ),
         ("judge full", "--model"),
         ("judge nowhere --model openai/m", "There is no submission at nowhere"),
         ("judge full/file --model openai/m", "judgements are written into a folder"),
@@ -257,6 +261,11 @@ def test_an_image_is_made_again_and_others_are_not_known(run: Run, here: Path) -
     (shard,) = (here / "mine").glob("images-*.parquet")
     row = pq.read_table(shard).to_pylist()[0]
     code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png")
+    assert code == 2
+    assert "Name the model with --images, as for the run" in err
+    assert not (here / "one.png").exists()
+    named = ("--images", PAINTED[-1])
+    code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png", *named)
     assert code == 0, err
     assert "the same bytes" in out
     assert (here / "one.png").read_bytes() == row["image"]["bytes"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from builders.tools import Prompt
+from submissions.faults import UsageError
 from submissions.running.asks import Ask
 from submissions.running.errors import RunError
 from submissions.running.image_made import Made, failed
+from submissions.running.images import remake
 from tests.submissions.running.images_painter import plan
 from tests.submissions.running.test_images import Toy, made
 
@@ -68,3 +71,18 @@ def test_an_outage_at_the_end_is_no_failure(tmp_path: Path, batch: int) -> None:
 
 def test_a_reason_steers_no_terminal() -> None:
     assert failed("a\x1b[2Jb\x07\u202ec\n\ud800d").reason == "a [2Jb c d"
+
+
+@pytest.mark.parametrize("scheme", ["python:{}/evil.py:make", "endpoint:https://evil.example/v1#m"])
+def test_what_a_folder_names_is_neither_run_nor_asked(tmp_path: Path, scheme: str) -> None:
+    """The folder may be of other people, who name what they like in it."""
+    asks = plan(5)
+    made(asks, tmp_path / "run")
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'was_here')!r}, 'w')\ndef make(prompts): ...\n")
+    file = tmp_path / "run" / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"named": scheme.format(tmp_path)}))
+    with pytest.raises(UsageError, match="Name the model with --images"):
+        remake(tmp_path / "run", *asks[0].key)
+    with pytest.raises(RunError, match="RUN_OTHER"):
+        remake(tmp_path / "run", *asks[0].key, images="python:mine:make")
+    assert not (tmp_path / "was_here").exists()
