@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from submissions.format import SubmissionMeta
 from submissions.manifest import Stage, git, hardware, now, software, version
-from submissions.running.asking import Asking, unwritten
+from submissions.running.asking import Asking, of_disk, prompt_hash, unwritten
 from submissions.running.errors import RunError
 from submissions.running.folders import public_name
 from submissions.running.inspect_task import NOT_STATED, Opened, build_task
-from submissions.running.journal import Answer, Journal
+from submissions.running.journal import Answer, Journal, Key
 from submissions.running.models import LOCAL, ModelSettings, found_revision, open_model
 from submissions.running.scoring import table_of
 from submissions.running.spending import Spending
@@ -83,10 +83,15 @@ def answer(
     if greedy and model.name.startswith(LOCAL):
         del generation["temperature"]
     about = opened.describe()
-    limit = about.pop("limit")
-    about |= {"model": model.name, "generation": model.effective(opened.settings), "arguments": model.shown_arguments()}
+    limit, stratified = about.pop("limit"), about.pop("stratified")
+    about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
+    weights = found_revision(model) if revision == NOT_STATED else revision
+    about |= {"model": model.name, "revision": weights, "generation": model.effective(opened.settings)}
+    about["arguments"] = model.compared_arguments()
     with _writing(work / JOURNAL), closing(Journal(work / JOURNAL, about)) as journal:
-        _grow(journal, limit)
+        _grow(journal, limit, stratified)
+        if opened.table == "judgements":
+            journal.keep_only(_asked(opened))
         started = journal.note("started", now())
         if again:
             journal.forget("failed")
@@ -113,6 +118,7 @@ def answer(
 
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         asking.closes = True
+        asking.left = total - done
         try:
             task = build_task(opened, asking, meta, settings=generation, score=score)
             log = evaluate(task, asking, who, model.connections, work / LOGS)
@@ -124,14 +130,13 @@ def answer(
     stage = Stage(
         what=opened.table,
         model=public_name(model.name),
-        revision=found_revision(model) if revision == NOT_STATED else revision,
+        revision=weights,
         engine="inspect_ai",
         engine_version=version("inspect_ai"),
         settings={
             **model.effective(opened.settings),
             **opened.chosen.generation(),
             **model.shown_arguments(),
-            "connections": model.connections,
         },
         prompts=asking.prompts,
         datasets=dict(opened.datasets),
@@ -142,7 +147,7 @@ def answer(
         output_tokens=sum(one.output_tokens for one in answers),
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
-        hardware=hardware(),
+        hardware={**hardware(), "connections": model.connections},
         software=software("inspect_ai", "openai", "transformers", "torch"),
         git=git(),
         started=started,
@@ -217,12 +222,37 @@ def _writing(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if not of_disk(error):
+            raise
         raise unwritten(file, error) from error
 
 
-def _grow(journal: Journal, limit: int | None) -> None:
-    """A run may be made longer, never shorter: its answers would be more than was asked for."""
+def _asked(opened: Opened) -> set[tuple[Key, str]]:
+    """All requests with the hashes of their prompts. A judge's follow from the narratives, which may be others now."""
+    return {
+        (ask.key, prompt_hash(ask))
+        for task, places in opened.positions.items()
+        for place in places
+        for ask in opened.parts[task].read(place).asks
+    }
+
+
+def _grow(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """A run may be made longer, never shorter: its answers would be more than was asked for.
+
+    The whole benchmark holds every choice of it, but a stratified choice does not hold a plain one.
+    """
     before = json.loads(journal.note("limit", json.dumps(limit)))
+    evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
+    if limit is not None and before is not None and evenly != stratified:
+        kinds = {True: "stratified", False: "not stratified"}
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a limited run that is {kinds[evenly]}, and now one that is {kinds[stratified]}",
+            "the same kind of choice, or the whole benchmark",
+            "go on as it began, leave out --limit, or name another --out",
+        )
     if limit is not None and (before is None or limit < before):
         raise RunError(
             "RUN_OTHER",
@@ -232,3 +262,4 @@ def _grow(journal: Journal, limit: int | None) -> None:
             "name another --out for the shorter run",
         )
     journal.renote("limit", json.dumps(limit))
+    journal.renote("stratified", json.dumps(stratified))

@@ -8,17 +8,28 @@ when the model has fallen silent.
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from submissions.running.asks import Ask, Part, Shown, add_hashes, ask_seed, prompts_hash
 from submissions.running.errors import RunError
-from submissions.running.exchange import FailedError, Spent, answer_of, compact, content_of, reason_of, summary
+from submissions.running.exchange import (
+    FailedError,
+    Spent,
+    answer_of,
+    compact,
+    content_of,
+    reason_of,
+    storable,
+    summary,
+)
 from submissions.running.journal import Answer, Journal
 
 if TYPE_CHECKING:
@@ -32,6 +43,11 @@ STIMULUS = "stimulus"
 PROMPTS = "prompts"
 """Key of a log sample's metadata: the hash of its prompts."""
 Repair = Callable[[Ask, str], str]
+_FEW = 3
+"""Failures in a row, with no other request under way, after which a model that has answered must show that it still
+does."""
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+_JOURNAL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 @dataclass
@@ -48,6 +64,7 @@ class Asking:
         repairs: how often an answer is asked for again.
         done: called with each fate as it becomes known.
         closes: whether the model is of this run alone, so that its connections are closed at the end.
+        left: requests of the run that have no fate yet; None where it is not known.
     """
 
     parts: Mapping[str, Part]
@@ -59,6 +76,7 @@ class Asking:
     repairs: int = 2
     done: Callable[[Answer], None] = lambda answer: None
     closes: bool = False
+    left: int | None = None
     stopped: RunError | None = field(default=None, init=False)
     """Why the run ended before its time."""
     prompts: str = field(default="0" * 64, init=False)
@@ -116,6 +134,10 @@ class Asking:
         import anyio
 
         known = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
+        for ask, answer in zip(shown.asks, known, strict=True):
+            if answer is not None and answer.prompt_hash != prompt_hash(ask):
+                self.stopped = self._changed(ask)
+                raise self.stopped
         found: list[Answer | None] = list(known)
 
         async def one(position: int, ask: Ask) -> None:
@@ -141,11 +163,18 @@ class Asking:
             answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
         finally:
             self._open -= 1
-        answer = Answer(**{**asdict(answer), "seconds": round(time.monotonic() - started, 3)})
+        seconds = round(time.monotonic() - started, 3)
+        answer = replace(answer, seconds=seconds, prompt_hash=prompt_hash(ask))
         if answer.fate == "answered":
             self._known = ask, images, part
         await self._keep(model, answer)
         return answer
+
+    def _changed(self, ask: Ask) -> RunError:
+        assert self.journal is not None
+        what = f"the prompt of {ask.task} {ask.id} has changed"
+        mend = "name another --out: what was answered is the answer to another prompt"
+        return RunError("RUN_OTHER", str(self.journal.file), what, "the prompts that the run began with", mend)
 
     def finish(self) -> None:
         """Put the failures since the last answer into the journal too: the model was not silent."""
@@ -154,6 +183,8 @@ class Asking:
                 for answer in self._silent:
                     self.journal.put(answer)
             except sqlite3.OperationalError as error:
+                if not of_disk(error):
+                    raise
                 self.stopped = unwritten(self.journal.file, error)
                 raise self.stopped from error
         self._silent.clear()
@@ -163,12 +194,15 @@ class Asking:
 
         So a model that has fallen silent ends the run, and what failed meanwhile is asked again in the next start.
         Requests that fail for ever gather at the end of a run, where no others are answered between them; so the model
-        is asked again what it has answered before. One that has never answered has only its patience.
+        is asked again what it has answered before: after a few failures, or after the very last request. One that has
+        never answered has only its patience.
         """
+        if self.left is not None:
+            self.left -= 1
         self._silent.append(answer)
         if answer.fate != "failed":
             self.finish()
-        elif not self._probing and (len(self._silent) >= self.patience or (self._known and not self._open)):
+        elif not self._probing and self._doubtful():
             self._probing = True
             answers = await self._answers(model)
             self._probing = False
@@ -181,6 +215,12 @@ class Asking:
                 self._silent.clear()
                 raise self.stopped
         self.done(answer)
+
+    def _doubtful(self) -> bool:
+        """Whether the model must show now that it still answers."""
+        if self._known is None or self._open:
+            return len(self._silent) >= self.patience
+        return len(self._silent) >= min(self.patience, _FEW) or (self.left is not None and self.left <= 0)
 
     async def _answers(self, model: Model) -> bool:
         """Whether the model still answers a request that it has answered before."""
@@ -236,11 +276,10 @@ class Asking:
                 if isinstance(error, RetryError):
                     break
                 continue
+            spent.add(output)
             if output.error or not output.choices:
-                last = output.error or "an answer without content"
+                last = storable(" ".join((output.error or "an answer without content").split())[:300])
                 continue
-            spent.input += output.usage.input_tokens if output.usage else 0
-            spent.output += output.usage.output_tokens if output.usage else 0
             return output
         raise FailedError(last)
 
@@ -253,6 +292,18 @@ async def _close_at_end(model: Model) -> None:
     finally:
         with anyio.CancelScope(shield=True):
             await model.api.aclose()
+
+
+def prompt_hash(ask: Ask) -> str:
+    """Of a request's prompt: 16 hexadecimal digits."""
+    return hashlib.sha256(ask.prompt.encode()).hexdigest()[:16]
+
+
+def of_disk(error: OSError | sqlite3.OperationalError) -> bool:
+    """Whether the disk is to blame: it is full, broken or not to be written to."""
+    if isinstance(error, OSError):
+        return error.errno in _DISK
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _JOURNAL
 
 
 def unwritten(file: Path, error: Exception) -> RunError:

@@ -26,6 +26,13 @@ class Spent:
     input: int = 0
     output: int = 0
 
+    def add(self, output: ModelOutput) -> None:
+        """Count an answer's tokens: those that the provider had in its cache were sent and are paid for too."""
+        if usage := output.usage:
+            self.input += usage.input_tokens
+            self.input += (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+            self.output += usage.output_tokens
+
 
 class FailedError(Exception):
     """No attempt of a request gave an answer."""
@@ -36,9 +43,11 @@ class FailedError(Exception):
 
 
 def compact(answer: Answer) -> dict[str, Any]:
-    """An answer as a log keeps it: without what is empty."""
+    """An answer as a log keeps it: without what is empty, and without what its sample says of the prompts."""
     kept = ("task", "id", "sample", "fate", "response", "attempts")
-    return {name: value for name, value in asdict(answer).items() if name in kept or value}
+    given = {name: value for name, value in asdict(answer).items() if name in kept or value}
+    given.pop("prompt_hash", None)
+    return given
 
 
 def summary(answers: Sequence[Answer]) -> str:
@@ -57,8 +66,8 @@ def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
     return Answer(
         *ask.key,
         fate="refused" if refused else "answered",
-        response=None if refused else _storable(output.completion),
-        reason=(output.completion[:200] or "content filter") if refused else "",
+        response=None if refused else storable(output.completion),
+        reason=(storable(output.completion)[:200] or "content filter") if refused else "",
         stop=output.stop_reason,
         attempts=spent.attempts,
         input_tokens=spent.input,
@@ -66,7 +75,7 @@ def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
     )
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """A text as UTF-8 can hold it: without NUL, and with marks for halves of surrogate pairs."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
@@ -103,4 +112,4 @@ def reason_of(error: BaseException) -> str:
     if last is not None and last.exception() is not None:
         inner = last.exception()
     text = " ".join(str(inner).split())
-    return f"{type(inner).__name__}: {text}"[:300]
+    return storable(f"{type(inner).__name__}: {text}"[:300])

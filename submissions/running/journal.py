@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +39,7 @@ class Answer:
         input_tokens: as the provider counts; 0 where it does not.
         output_tokens: likewise.
         seconds: from asking to the fate.
+        prompt_hash: of the prompt that was sent (`asking.prompt_hash`); '' in a log, which says it of whole samples.
     """
 
     task: str
@@ -52,6 +53,7 @@ class Answer:
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    prompt_hash: str = ""
 
     @property
     def key(self) -> Key:
@@ -65,7 +67,8 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answer (task TEXT, id TEXT, sample INT, fate TEXT NOT NULL, response TEXT,
   reason TEXT NOT NULL, stop TEXT NOT NULL, attempts INT NOT NULL, input_tokens INT NOT NULL,
-  output_tokens INT NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (task, id, sample)) WITHOUT ROWID;
+  output_tokens INT NOT NULL, seconds REAL NOT NULL, prompt_hash TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (task, id, sample)) WITHOUT ROWID;
 """
 
 
@@ -74,8 +77,8 @@ class Journal:
 
     Args:
         file: made if need be.
-        about: what must be the same for the run to go on: benchmark, model, settings, hash of all prompts. None: as it
-            stands in the file.
+        about: what must be the same for the run to go on: benchmark, model and its revision, settings. None: as it
+            stands in the file. Prompts are compared one by one (`Answer.prompt_hash`).
 
     Errors: RunError RUN_OTHER if the file is of another run, or is none of ours.
     """
@@ -88,9 +91,12 @@ class Journal:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_TABLES)
-        except sqlite3.OperationalError:  # the disk, not the file
+            self._db.execute(f"SELECT {_COLUMNS} FROM answer LIMIT 0")  # noqa: S608
+        except sqlite3.OperationalError as error:
             self._db.close()
-            raise
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+                raise _other(file, f"a journal of another version ({error})") from error
+            raise  # the disk, not the file
         except sqlite3.DatabaseError as error:
             self._db.close()
             raise _other(file, f"no journal ({error})") from error
@@ -121,6 +127,18 @@ class Journal:
     def forget(self, fate: Fate) -> int:
         """Forget the requests of one fate, so that they are asked again; how many."""
         return self._db.execute("DELETE FROM answer WHERE fate = ?", (fate,)).rowcount
+
+    def keep_only(self, asked: Collection[tuple[Key, str]]) -> int:
+        """Forget what is not among these keys and hashes of prompts; how many.
+
+        Args:
+            asked: the requests of the run as they are now.
+        """
+        other = [one.key for one in self.answers() if (one.key, one.prompt_hash) not in asked]
+        self._db.execute("BEGIN")
+        self._db.executemany("DELETE FROM answer WHERE task = ? AND id = ? AND sample = ?", other)
+        self._db.execute("COMMIT")
+        return len(other)
 
     def note(self, name: str, value: str) -> str:
         """Keep a value under a name unless there is one already (such as when the run began); what stands there."""

@@ -206,9 +206,7 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
 
 def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | bool | None]:
     """What decides a judge's answers, beside its name and version."""
-    found: dict[str, str | int | float | bool | None] = {
-        name: value for name, value in stage.settings.items() if name != "connections"
-    }
+    found: dict[str, str | int | float | bool | None] = dict(stage.settings)
     found |= {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
     return found | ({"json_schema": True} if judging.shaped else {})
 

@@ -8,13 +8,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from submissions.faults import UsageError
+from submissions.format import Line
 from submissions.running.errors import RunError
 from submissions.running.spending import Bounds
 
@@ -27,8 +33,10 @@ LOCAL = "hf/"
 """Prefix of Inspect's names for models that transformers runs here."""
 OURS = ("local/", "python/")
 """Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
-_SECRET = re.compile(r"key|token|secret|password|header|auth|path|dir|folder|file", re.IGNORECASE)
-"""Names of arguments whose values are nobody else's business."""
+_SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
+"""Names of arguments that open a door: they may change between two starts, and are written nowhere."""
+_SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample")
+"""Arguments whose texts a manifest shows; another's may be a path or an address, which is nobody else's business."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """What Inspect's messages carry for a terminal."""
 _WEIGHTS = (LOCAL, "vllm/", "sglang/")
@@ -69,12 +77,15 @@ class ModelSettings:
         return {**stated, **self.generation()}
 
     def shown_arguments(self) -> dict[str, str | int | float | bool | None]:
-        """The provider's arguments as a manifest may show them: of keys, paths and objects, the name alone."""
+        """The provider's arguments as a manifest may show them: numbers and plain settings; of all others, the name."""
+        return {_line(f"M.{name}"): _shown(name, value) for name, value in sorted(self.arguments.items())}
+
+    def compared_arguments(self) -> dict[str, str]:
+        """The provider's arguments as hashes, by which a run knows that one has changed; without those of a login."""
         return {
-            f"M.{name}": value
-            if isinstance(value, str | int | float | bool | None) and not _SECRET.search(name)
-            else "not shown"
+            name: _hash(json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__))
             for name, value in sorted(self.arguments.items())
+            if not _SECRET.search(name)
         }
 
     def generation(self) -> dict[str, float | int]:
@@ -150,6 +161,27 @@ def found_revision(settings: ModelSettings) -> str:
     except BuildError:  # a name that only its provider understands
         return "not stated"
     return found.revision or found.name.partition(" (")[2].rstrip(")")
+
+
+def _shown(name: str, value: object) -> str | int | float | bool | None:
+    """An argument's value as a manifest may show it."""
+    if _SECRET.search(name):
+        return "not shown"
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return _line(value) if isinstance(value, str) and name in _SHOWN else "not shown"
+
+
+def _line(text: str) -> str:
+    """A text as a manifest may hold it: itself if it is one plain line of at most 200 characters, else its hash."""
+    try:
+        return TypeAdapter(Line).validate_python(text)
+    except ValidationError:
+        return f"sha256:{_hash(text)}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _need_local(name: str) -> None:
