@@ -1,6 +1,7 @@
 """The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
 
-    OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`)
+    OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`),
+                                   and times.json: when they were begun, and when they were done
     OUT.run/annotations/<task>/    what ARES says of them, in a folder for just these images
     OUT.run/quality.sqlite         what models of quality have seen
 
@@ -21,12 +22,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.build import write_atomically
 from builders.export import steer_items, tables
 from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.iris_steer_60 import STEREOTYPES
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import ANNOTATIONS, Submission, Tool
-from submissions.iris_generation import STEER, neutral_group_counts
+from submissions.iris_generation import NEUTRAL, STEER, neutral_group_counts
 from submissions.manifest import Stage, git, hardware, now, software, version
 from submissions.registry import benchmark
 from submissions.running.asks import Ask, Stimulus, choose, prompts_hash
@@ -56,8 +58,12 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
         from submissions.running.quality_opening import open_quality
 
         open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
+    if settings.model is None and image_tasks(settings.chosen) == [STEER]:
+        raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
     model = open_image_model(settings.images, device=settings.device or process.device)
     made.revision = model.revision
+    if settings.model is None:
+        made.name = _public_name(model)
     if process.index == 0:
         (work / STEER_PLAN).unlink(missing_ok=True)
     process.wait()
@@ -65,12 +71,12 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
         if task == STEER:
             plan = _steer_plan(settings, work, made, process)
             if plan is None:
-                made.notes.append(f"{STEER} was not run: {_WHY[bool(settings.ares)]}.")
+                made.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
             plan = image_asks(settings.chosen, task, tables(settings.chosen.benchmark)[task])
-        started = now()
         folder = work / "images" / task
+        times = _Times(folder / "times.json", again=settings.again) if process.index == 0 else None
         report = make_images(
             plan,
             model,
@@ -80,9 +86,9 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
             process=process,
             retry_failed=settings.again,
         )
-        if report is None:
+        if report is None or times is None:
             continue
-        made.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), started))
+        made.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), times))
         for reason, number in list(report.reasons.items())[:5]:
             made.notes.append(f"{task}: {number} images {reason}")
         if settings.ares:
@@ -93,10 +99,44 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
         _rate(settings, work, made, tell)
 
 
-_WHY = {
-    False: "its prompts follow from the annotated neutral images; name ARES (--ares)",
-    True: "none of the neutral images has all three labels, from which its prompts follow",
-}
+class _Times:
+    """When the images of a task were begun and done, over all starts: the first one began them.
+
+    Args:
+        file: that keeps it.
+        again: whether what failed is asked again, so that the images are not done yet.
+    """
+
+    def __init__(self, file: Path, *, again: bool) -> None:
+        self._file = file
+        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        self.started: str = known.get("started") or now()
+        self._ended: str = "" if again else known.get("ended", "")
+        self._write()
+
+    def ended(self) -> str:
+        """When they were done, which is now if they were not before."""
+        self._ended = self._ended or now()
+        self._write()
+        return self._ended
+
+    def _write(self) -> None:
+        write_atomically(self._file, json.dumps({"started": self.started, "ended": self._ended}) + "\n")
+
+
+def _public_name(model: ImageModel) -> str:
+    """A model as the board calls it: an endpoint's as it is, else without the path or the owner before it."""
+    name = model.name if model.engine == "openai" else model.name.rstrip("/").rpartition("/")[2]
+    return name[:200]
+
+
+def _why_no_steer(settings: RunSettings) -> str:
+    """Why there are no steer prompts."""
+    lacking = [] if NEUTRAL in image_tasks(settings.chosen) else [f"{NEUTRAL} (--tasks)"]
+    lacking += [] if settings.ares else ["ARES (--ares)"]
+    if lacking:
+        return f"its prompts follow from the annotated neutral images; name {' and '.join(lacking)}"
+    return "none of the neutral images has all three labels, from which its prompts follow"
 
 
 _RATED = ("measured", "unreadable", "refused", "missing")
@@ -162,8 +202,10 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
         counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
         plan = image_asks(settings.chosen, STEER, _founded(counts, made))
     before = work / "images" / STEER / "plan.parquet"
-    if before.is_file() and read_plan(before) != plan:
-        _set_aside(before.parent)
+    # Without a new plan nothing is decided: what was made waits for a start that labels the neutral images.
+    if plan and before.is_file() and read_plan(before) != plan:
+        aside = _set_aside(before.parent)
+        made.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
     write_plan(file, plan)
     return plan or None
 
@@ -178,12 +220,13 @@ def _founded(counts: NDArray[np.int_], made: Made) -> pa.Table:
     return items.filter([item.split("/", 1)[1].rpartition("/")[0] in shown for item in items["id"].to_pylist()])
 
 
-def _set_aside(folder: Path) -> None:
+def _set_aside(folder: Path) -> Path:
     """Keep what followed from other neutral images, before failed ones were asked for again, under another name."""
     number = 1
     while (aside := folder.with_name(f"{folder.name}.{number}")).exists():
         number += 1
     folder.rename(aside)
+    return aside
 
 
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
@@ -226,7 +269,7 @@ def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
     table = made.tables["annotations"]
     steered = work / "images" / STEER / "shards"
-    if not steered.is_dir():
+    if not steered.is_dir() or STEER not in table["task"].to_pylist():
         made.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
     models = open_quality(**quality_roles(settings.quality), detector=settings.faces, device=settings.device)
@@ -262,7 +305,7 @@ def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
 
 def _image_stage(
-    chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], fates: dict[str, int], started: str
+    chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], fates: dict[str, int], times: _Times
 ) -> Stage:
     return Stage(
         what="images",
@@ -281,8 +324,8 @@ def _image_stage(
         hardware=hardware(),
         software=software("diffusers", "transformers", "torch", "openai", "accelerate", "pillow"),
         git=git(),
-        started=started,
-        ended=now(),
+        started=times.started,
+        ended=times.ended(),
     )
 
 

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.tools import Prompt
 from submissions.faults import UsageError
+from submissions.format import ANNOTATIONS
+from submissions.iris_generation import NEUTRAL, STEER
 from submissions.running.asks import Ask
 from submissions.running.errors import RunError
+from submissions.running.generating import _public_name, _steer_plan, _why_no_steer, generate
 from submissions.running.image_made import Made, failed
+from submissions.running.image_process import Process
+from submissions.running.image_store import write_plan
 from submissions.running.images import remake
+from submissions.running.inspect_task import Chosen
+from submissions.running.models import ModelSettings
+from submissions.running.run import Made as Gathered
+from submissions.running.run import RunSettings
 from tests.submissions.running.images_painter import plan
-from tests.submissions.running.test_images import Toy, made
+from tests.submissions.running.test_images import PAINT, Toy, made
 
 
 def lying_together(*words: str, samples: int = 30) -> list[Ask]:
@@ -86,3 +100,74 @@ def test_what_a_folder_names_is_neither_run_nor_asked(tmp_path: Path, scheme: st
     with pytest.raises(RunError, match="RUN_OTHER"):
         remake(tmp_path / "run", *asks[0].key, images="python:mine:make")
     assert not (tmp_path / "was_here").exists()
+
+
+def settings(out: Path, tasks: tuple[str, ...], **more: Any) -> RunSettings:
+    chosen = Chosen("iris" if any("generation" in task for task in tasks) else "fact_or_fair", "", tasks, 2)
+    return RunSettings(chosen, out, **{"images": PAINT, "score": False, **more})
+
+
+def generated(chosen: RunSettings) -> Gathered:
+    found = Gathered()
+    generate(chosen, chosen.out.with_name("mine.run"), found, lambda what, done, total: None)
+    return found
+
+
+def test_a_stage_of_images_has_the_times_of_its_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = settings(tmp_path / "mine", ("t2i_objective",))
+    times = [f"2026-01-01T00:00:{second:02}Z" for second in range(10, 40)]
+    monkeypatch.setattr("submissions.running.generating.now", lambda: times.pop(0))
+    (first,) = generated(chosen).stages
+    (second,) = generated(chosen).stages
+    (again,) = generated(replace(chosen, again=True)).stages
+    assert (second.started, second.ended) == (first.started, first.ended)
+    assert (again.started, again.ended > first.ended) == (first.started, True)
+    assert first.started < first.ended
+
+
+def test_the_board_calls_a_model_of_images_by_its_own_name(tmp_path: Path) -> None:
+    assert generated(settings(tmp_path / "mine", ("t2i_objective",))).name == "images_painter:paint"
+    assert _public_name(Toy(name="owner/folder/sd", engine="diffusers")) == "sd"
+    assert _public_name(Toy(name="owner/gpt-image-1", engine="openai")) == "owner/gpt-image-1"
+
+
+@pytest.fixture
+def steered(tmp_path: Path) -> Path:
+    """A folder with steer images of an earlier start."""
+    folder = tmp_path / "mine.run" / "images" / STEER
+    write_plan(folder / "plan.parquet", [Ask(STEER, "steer/x/y/male", 0, "x")])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, r"name generation_neutral \(--tasks\) and ARES \(--ares\)"),
+        ({"ares": "a"}, r"name generation_neutral \(--tasks\)\."),
+    ],
+)
+def test_steer_images_stay_where_nothing_is_decided(
+    steered: Path, tmp_path: Path, more: Mapping[str, str], said: str
+) -> None:
+    chosen = settings(tmp_path / "mine", (STEER,), model=ModelSettings("openai/m"), **more)
+    (note,) = generated(chosen).notes
+    assert re.search(said, note)
+    with pytest.raises(UsageError, match=said):
+        generated(replace(chosen, model=None))
+    assert [folder.name for folder in steered.parent.iterdir()] == [STEER]
+
+
+def test_steer_images_of_other_prompts_are_set_aside_and_it_is_said(
+    steered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(tmp_path / "mine", (NEUTRAL, STEER), ares="a")
+    work, found = tmp_path / "mine.run", Gathered(tables={"annotations": ANNOTATIONS.empty_table()})
+    counts = np.zeros((len(OCCUPATIONS), len(GROUPS)), int)
+    monkeypatch.setattr("submissions.running.generating.neutral_group_counts", lambda submission: counts)
+    assert _steer_plan(chosen, work, found, Process()) is None
+    assert "none of the neutral images has all three labels" in _why_no_steer(chosen)
+    assert (steered.is_dir(), found.notes) == (True, [])
+    counts += 1
+    assert _steer_plan(chosen, work, found, Process())
+    assert [folder.name for folder in steered.parent.iterdir()] == [f"{STEER}.1"]
+    assert any("are kept in" in note for note in found.notes)
