@@ -24,7 +24,7 @@ from submissions.manifest import STAGES, Manifest
 from submissions.reading import Rows
 from submissions.registry import benchmark
 from submissions.running.errors import RunError
-from submissions.running.inspect_task import NOT_STATED, REVISION
+from submissions.running.inspect_task import NOT_STATED, REVISION, SAMPLE_DATA
 from submissions.running.journal import Answer, Key
 from submissions.running.log_answers import LogAnswers, join, read_log
 from submissions.running.log_files import invalid
@@ -93,8 +93,9 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
     return answers
 
 
-_OWN = ("limit", "stratified", "arguments")
-"""Settings that may differ between logs of one run: it may be made longer, and reached in another way."""
+_OWN = ("limit", "stratified", "arguments", SAMPLE_DATA)
+"""Settings that may differ between logs of one run: it may be made longer, reached in another way, and tasks may need
+different data."""
 _SAME = ("model", "benchmark", "table", "setting")
 
 
@@ -108,7 +109,7 @@ def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
     """What of the logs is missing in the submission."""
     found = [note for log in logs for note in log.notes]
     asked = frozenset[str]().union(*(log.asked for log in logs))
-    done = frozenset[str]().union(*(log.stimuli for log in logs))
+    done = frozenset[str]().union(*(log.prompts for log in logs))
     if asked - done:
         found.append(f"{len(asked - done):,} of {len(asked):,} stimuli have no answers in the logs; they are missing")
     failed = sum(answer.fate == "failed" for answer in answers)
@@ -151,6 +152,8 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
     generation = {name: value for name, value in logs[0].stage.settings.items() if name not in _OWN}
     if limit is not None:
         generation |= {"limit": limit, "stratified": stratified}
+    if any(log.described.sample_data for log in logs):
+        generation[SAMPLE_DATA] = True
     model = about.model or logs[0].stage.model.rstrip("/").rpartition("/")[2][:200] or NOT_STATED
     try:
         return SubmissionMeta(

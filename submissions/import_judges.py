@@ -12,9 +12,11 @@ from submissions.check import read_submission
 from submissions.collector import show
 from submissions.faults import UsageError
 from submissions.format import Submission, Tool
-from submissions.import_inspect import Tell, check_rows, merged, notes, read_logs
+from submissions.import_inspect import Tell, check_rows, limit_of, merged, notes, read_logs
+from submissions.manifest import Stage
+from submissions.running.asks import add_hashes
 from submissions.running.errors import RunError
-from submissions.running.folders import work_folder
+from submissions.running.folders import held, work_folder
 from submissions.running.inspect_task import NOT_STATED, Chosen
 from submissions.running.journal import Answer
 from submissions.running.judging import by_judge, count, judged_meta
@@ -51,7 +53,6 @@ def import_judges(
         raise UsageError(f"There is no folder {submission}; judgements are written into a submission's folder.")
     folder = submission.resolve()
     logs = read_logs(files, tell, in_order=True)
-    read = read_submission(folder)
     by_model: dict[str, list[LogAnswers]] = {}
     for log in logs:
         if log.described.table != "judgements":
@@ -60,24 +61,51 @@ def import_judges(
     named = [*revisions, *[NOT_STATED] * (len(by_model) - len(revisions))]
     if len(named) != len(by_model):
         raise UsageError(f"There are {len(named)} revisions of {len(by_model)} judges; give them in the same order.")
+    with held(work_folder(folder)):
+        return _imported(folder, list(zip(by_model.values(), named, strict=True)))
+
+
+def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str]]) -> Outcome:
+    """Write the judgements of judges, each with its logs and revision."""
+    read = read_submission(folder)
     tables, tools, stages, said = [], [], [], []
-    for number, (group, revision) in enumerate(zip(by_model.values(), named, strict=True)):
+    for number, (group, revision) in enumerate(judges):
         judging = _judging(read, group)
         answers = merged(group)
         table = table_of(answers.values(), "judgements")
-        tool = _tool(group[-1], revision, judging)
+        stage = _stage(group, list(answers.values()))
+        tool = _tool(stage, revision, judging)
         check_rows(by_judge(table, None), judged_meta(read, tool), group)
         _check_narratives(judging, answers.values(), group)
         tables.append(by_judge(table, tool.name if number else None))
         tools.append(tool)
         fates = count(judging, list(answers.values()))
-        changes = {"revision": revision, "settings": tool.settings, "fates": fates, "requests": len(answers)}
-        stages.append(group[-1].stage.model_copy(update=changes))
+        stages.append(stage.model_copy(update={"revision": revision, "settings": tool.settings, "fates": fates}))
         said += notes(group, answers.values())
-    work = work_folder(folder)
-    work.mkdir(exist_ok=True)
-    write_judgements(folder, work, judged_meta(read, *tools), pa.concat_tables(tables), stages)
+    write_judgements(folder, work_folder(folder), judged_meta(read, *tools), pa.concat_tables(tables), stages)
     return Outcome(folder, tuple(stages), tuple(said))
+
+
+def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
+    """One stage for all logs of a judge: what they hold together, where a log that went on repeats what was done."""
+    last = group[-1].stage
+    limit, stratified = limit_of(group)
+    settings = {
+        name: value for name, value in last.settings.items() if name not in ("arguments", "limit", "stratified")
+    }
+    prompts = {name: text for log in group for name, text in log.prompts.items()}
+    changes = {
+        "settings": settings | ({} if limit is None else {"limit": limit, "stratified": stratified}),
+        "prompts": add_hashes(prompts.values()),
+        "requests": len(answers),
+        "input_tokens": sum(answer.input_tokens for answer in answers),
+        "output_tokens": sum(answer.output_tokens for answer in answers),
+        "limit": limit,
+        "stratified": stratified,
+        "started": min(log.stage.started for log in group),
+        "ended": max(log.stage.ended for log in group),
+    }
+    return last.model_copy(update=changes)
 
 
 def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
@@ -102,14 +130,13 @@ def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequen
             raise invalid(group[0].file, what, "narratives of the submission", "name the one that was judged")
 
 
-def _tool(log: LogAnswers, revision: str, judging: Judging) -> Tool:
+def _tool(stage: Stage, revision: str, judging: Judging) -> Tool:
     """The judge as `submission.json` names it."""
-    settings = {name: value for name, value in log.stage.settings.items() if name != "arguments"}
-    engine = f"{log.stage.engine} {log.stage.engine_version}"
-    settings |= {"repairs": REPAIRS, "prompts": log.stage.prompts, "engine": engine}
+    engine = f"{stage.engine} {stage.engine_version}"
+    settings = stage.settings | {"repairs": REPAIRS, "prompts": stage.prompts, "engine": engine}
     settings |= {"json_schema": True} if judging.shaped else {}
     try:
-        return Tool(name=log.stage.model, version=revision, settings=settings)
+        return Tool(name=stage.model, version=revision, settings=settings)
     except ValidationError as error:
-        what = f"A judge named {show(log.stage.model)} of revision {show(revision)}"
+        what = f"A judge named {show(stage.model)} of revision {show(revision)}"
         raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error

@@ -25,7 +25,8 @@ def _task(chosen: Chosen) -> Task:
 
 
 def _named(tasks: str | list[str]) -> tuple[str, ...]:
-    return tuple(tasks.split(",")) if isinstance(tasks, str) and tasks else tuple(tasks)
+    names = tasks.split(",") if isinstance(tasks, str) else tasks
+    return tuple(name for name in map(str.strip, names) if name)
 
 
 @task

@@ -32,9 +32,25 @@ def held(work: Path) -> Iterator[None]:
 
 
 def public_name(model: str) -> str:
-    """A model's name as a manifest shows it: of a folder on this machine its own name alone."""
+    """A model's name as files that are handed in show it: of a path on this machine the last part alone.
+
+    A path is what begins with `/`, `.` or `~`, or has `//` in it; the revision after its `@` is no part of the name. Of
+    a function in a file the file's name and the function stay. Nothing is looked up, so that a name is the same
+    on every machine.
+    """
     provider, _, what = model.partition("/")
     file, _, function = what.rpartition(":")
-    if provider == "python" and "/" in file:
-        return f"{provider}/{Path(file).name}:{function}"
-    return f"{provider}/{Path(what).name}" if what and Path(what).is_dir() else model
+    if provider == "python" and (file.endswith(".py") or "/" in file):
+        return f"{provider}/{_last(file)}:{function}"
+    if what.startswith(("/", ".", "~")) or "//" in what:
+        return f"{provider}/{_last(what).partition('@')[0] or _NAMELESS}"
+    return model
+
+
+_NAMELESS = "folder"
+"""Stands for a folder whose path does not say its name, such as `.` or `~`."""
+
+
+def _last(path: str) -> str:
+    parts = [part for part in path.split("/") if part.strip(". ") and part[0] != "~"]
+    return parts[-1] if parts else _NAMELESS

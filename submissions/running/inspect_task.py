@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RUN = "fairspace"
 """Key of a log's metadata: what was run, as `Chosen` writes it."""
 NOT_STATED = "not stated"
+SAMPLE_DATA = "sample_data"
+"""Setting of generation that marks answers to the small sample of a dataset."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Opened:
         table: of the submission, which the answers fill.
         base: its other tables, where there are any (what a judge reads), for the scores in the log.
         about: what else decides the answers; it stands in the log and must be the same for a run to go on.
+        sample: whether a dataset is the small sample of one.
     """
 
     chosen: Chosen
@@ -81,6 +84,12 @@ class Opened:
     table: Literal["responses", "judgements"] = "responses"
     base: Mapping[str, pa.Table] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
+    sample: bool = False
+
+    @property
+    def marks(self) -> dict[str, str | int | float | bool | None]:
+        """What marks the answers in `submission.json`, as `Chosen.generation`, and whether data are a sample."""
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {})
 
     @property
     def settings(self) -> dict[str, float | int | str]:
@@ -99,6 +108,7 @@ class Opened:
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
         }
         described |= {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+        described |= {SAMPLE_DATA: True} if self.sample else {}
         return described | {"table": self.table, **self.about}
 
 
@@ -115,7 +125,9 @@ def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
     found = parts(name, opened, tasks=chosen.tasks, prefix=chosen.prefix, text_only=chosen.text_only)
     by_task = {part.task: part for part in found}
     positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in found}
-    return Opened(chosen, by_task, positions, dict(opened.used) if opened else {})
+    if opened is None:
+        return Opened(chosen, by_task, positions)
+    return Opened(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
 
 
 def build_task(
@@ -183,5 +195,5 @@ def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
         organisation=NOT_STATED,
         licence=NOT_STATED,
         contact=NOT_STATED,
-        generation=opened.chosen.generation(),
+        generation=opened.marks,
     )

@@ -55,7 +55,7 @@ class LogAnswers:
         described: what was run.
         stage: who answered, how, when, and how often with which fate; its revision is not stated.
         answers: key -> answer; of a sample that was run in several epochs the first one's.
-        stimuli: ids of the samples that have answers.
+        prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
         notes: what of it is not in the answers.
     """
@@ -64,7 +64,7 @@ class LogAnswers:
     described: Described
     stage: Stage
     answers: Mapping[Key, Answer]
-    stimuli: frozenset[str]
+    prompts: Mapping[str, str]
     asked: frozenset[str]
     notes: tuple[str, ...] = ()
 
@@ -79,7 +79,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
     with open_log(file) as log:
-        described = _described(file, log.header)
+        described = _described(file, log.header).cut_by(log.header)
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
         later = 0
@@ -98,7 +98,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
         notes += _cut_short(log)
         asked = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, frozenset(prompts), asked, tuple(notes))
+    return LogAnswers(file, described, stage, answers, prompts, asked, tuple(notes))
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:

@@ -16,7 +16,8 @@ from submissions.collector import show
 from submissions.format import Line
 from submissions.manifest import ENTRIES, Git, Scalar, Stage, Text
 from submissions.running import parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
-from submissions.running.inspect_task import NOT_STATED, Chosen
+from submissions.running.folders import public_name
+from submissions.running.inspect_task import NOT_STATED, SAMPLE_DATA, Chosen
 from submissions.running.journal import FATES, Answer
 from submissions.running.log_files import invalid
 from submissions.running.models import LOCAL
@@ -62,6 +63,7 @@ class Described(Checked):
     table: Literal["responses", "judgements"] = "responses"
     prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
     json_schema: bool = False
+    sample_data: bool = False
 
     @property
     def chosen(self) -> Chosen:
@@ -70,6 +72,39 @@ class Described(Checked):
         return Chosen(
             self.benchmark, "", tasks, self.limit, self.stratified, self.seed, str(self.prefix), self.text_only
         )
+
+    @property
+    def marks(self) -> dict[str, Scalar]:
+        """As `Opened.marks`."""
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {})
+
+    def cut_by(self, header: EvalLog) -> Described:
+        """The same with the limit that Inspect itself was given: `--limit` or `--sample-id` that left something out.
+
+        Inspect counts the stimuli of all tasks together, so that no task has more than the limit says.
+        """
+        config, dataset = header.eval.config, header.eval.dataset
+        ids, whole = dataset.sample_ids, dataset.samples
+        if ids is not None and whole is not None:
+            if len(ids) >= whole:
+                return self
+        elif config.limit is None and config.sample_id is None:
+            return self
+        most = len(ids) if ids is not None else _most(config.limit, config.sample_id)
+        if self.limit is not None and self.limit <= most:
+            return self
+        return self.model_copy(update={"limit": max(1, most), "stratified": False})
+
+
+def _most(
+    limit: int | tuple[int, int] | None, names: str | int | list[str] | list[int] | list[str | int] | None
+) -> int:
+    """Stimuli that Inspect was to ask at most."""
+    if isinstance(limit, int):
+        return limit
+    if limit is not None:
+        return limit[1] - limit[0]
+    return len(names) if isinstance(names, list) else 1
 
 
 def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
@@ -84,11 +119,11 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
         git = {"commit": spec.revision.commit, "changed": bool(spec.revision.dirty)}
     found = {
         "what": about.table,
-        "model": spec.model,
+        "model": public_name(spec.model),
         "revision": NOT_STATED,
         "engine": "inspect_ai",
         "engine_version": spec.packages.get("inspect_ai") or NOT_STATED,
-        "settings": {**config, **about.chosen.generation()},
+        "settings": {**config, **about.marks},
         "prompts": prompts,
         "datasets": about.datasets,
         "tasks": about.tasks,

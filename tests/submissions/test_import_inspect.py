@@ -27,6 +27,7 @@ from submissions.import_inspect import import_inspect, limit_of
 from submissions.import_judges import import_judges
 from submissions.running import log_files
 from submissions.running.errors import RunError
+from submissions.running.folders import held, work_folder
 from submissions.running.log_answers import read_log
 from submissions.running.run import About
 from tests.served import Served
@@ -266,6 +267,49 @@ def test_a_part_that_inspect_was_told_to_leave_out_is_told(log: Path, tmp_path: 
     )
 
 
+def inspect_limit(config: dict[str, Any], **dataset: Any) -> Change:
+    """A header of a run without a limit of ours, and with one of Inspect."""
+
+    def change(header: dict[str, Any]) -> None:
+        header["eval"]["metadata"]["fairspace"].update(limit=None)
+        header["eval"]["config"].update(config)
+        header["eval"]["dataset"].update(dataset)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "limit"),
+    [
+        (inspect_limit({"limit": 4}, samples=9), 4),
+        (inspect_limit({"limit": 4}, samples=4), None),
+        (inspect_limit({"limit": [3, 6]}, samples=None, sample_ids=None), 3),
+        (inspect_limit({"sample_id": ["a", "b"]}, samples=None, sample_ids=None), 2),
+        (inspect_limit({"sample_id": "a"}, samples=None, sample_ids=None), 1),
+        (inspect_limit({}, samples=4), None),
+    ],
+)
+def test_a_limit_of_inspect_is_a_limited_run(log: Path, tmp_path: Path, change: Change, limit: int | None) -> None:
+    found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
+    marked = {} if limit is None else {"limit": limit, "stratified": False}
+    assert found.meta.generation == {"seed": 1, "temperature": 0} | marked
+    assert found.manifest is not None
+    assert found.manifest.stages[0].limit == limit
+
+
+def test_a_sample_of_the_data_is_marked_and_a_folder_is_not_named(log: Path, tmp_path: Path) -> None:
+    def change(header: dict[str, Any]) -> None:
+        header["eval"]["metadata"]["fairspace"].update(sample_data=True)
+        header["eval"].update(model="vllm//home/alice/mine")
+
+    found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
+    assert found.meta.generation["sample_data"] is True
+    assert found.meta.model == "mine"
+    assert found.manifest is not None
+    (stage,) = found.manifest.stages
+    assert (stage.model, stage.settings["sample_data"]) == ("vllm/mine", True)
+
+
 def metadata(name: str, value: Any) -> Mapping[str, Change]:
     return {"header": lambda header: header["eval"]["metadata"]["fairspace"].update({name: value})}
 
@@ -446,6 +490,40 @@ def test_logs_of_judges_give_what_judging_wrote(logs: Path, tmp_path: Path) -> N
     assert judged.manifest is not None
     for here, there in zip(done.stages, judged.manifest.stages, strict=True):
         assert (here.model, here.fates, here.prompts) == (there.model, there.fates, there.prompts)
+
+
+def test_logs_of_one_judge_are_one_stage(logs: Path, tmp_path: Path) -> None:
+    whole = logs / "judge-0.eval"
+    first, second, third = sorted(name for name in zipfile.ZipFile(whole).namelist() if name.startswith("samples/"))
+    parts = []
+    for number, left_out in enumerate(((first,), (second, third), (third,))):
+        parts.append(tmp_path / f"{number}.eval")
+        with zipfile.ZipFile(whole) as source, zipfile.ZipFile(parts[-1], "w") as target:
+            for name in source.namelist():
+                if name not in left_out:
+                    data = json.loads(source.read(name))
+                    if name == "header.json":
+                        data["stats"].update(
+                            started_at=f"2026-01-0{number + 1}T00:00:00+00:00",
+                            completed_at=f"2026-01-0{number + 1}T01:00:00+00:00",
+                        )
+                    target.writestr(name, json.dumps(data))
+    told = [shutil.copytree(logs / "told", tmp_path / name) for name in ("one", "several")]
+    (one,), (several,) = (
+        import_judges(files, folder).stages for files, folder in zip(([whole], parts), told, strict=True)
+    )
+    for name in ("prompts", "requests", "fates", "input_tokens", "output_tokens", "settings"):
+        assert getattr(several, name) == getattr(one, name), name
+    assert several.input_tokens > 0
+    assert (several.started, several.ended) == ("2026-01-01T00:00:00Z", "2026-01-03T01:00:00Z")
+    assert read_submission(told[0]).digest == read_submission(told[1]).digest
+
+
+def test_judgements_are_not_imported_while_a_run_is_writing(logs: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    with held(work_folder(folder)), pytest.raises(RunError) as caught:
+        import_judges([logs / "judge-0.eval"], folder)
+    assert caught.value.code == "RUN_IN_USE"
 
 
 def test_the_judge_of_the_first_log_is_scored(logs: Path, tmp_path: Path) -> None:
