@@ -20,7 +20,7 @@ from submissions.running.asking import Asking, of_disk, prompt_hash, unwritten
 from submissions.running.errors import RunError
 from submissions.running.folders import public_name
 from submissions.running.inspect_task import NOT_STATED, Opened, build_task
-from submissions.running.journal import Answer, Journal, Key
+from submissions.running.journal import JOURNAL, Answer, Journal, Key
 from submissions.running.models import LOCAL, ModelSettings, found_revision, open_model
 from submissions.running.scoring import table_of
 from submissions.running.spending import Spending
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
-JOURNAL = "journal.sqlite"
 LOGS = "logs"
 Tell = Callable[[str, int, int], None]
 

@@ -21,6 +21,8 @@ FATES: tuple[Fate, ...] = ("answered", "refused", "failed")
 """answered: the model gave a text, whatever it says. refused: the provider's filter withheld it. failed: there was no
 answer after all attempts. A request that the journal does not know was not asked."""
 Key = tuple[str, str, int]
+JOURNAL = "journal.sqlite"
+"""Its name in the folder of a run's workings, or of a judge's."""
 
 
 @dataclass(frozen=True)

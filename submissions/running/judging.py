@@ -26,11 +26,11 @@ from submissions.faults import UsageError
 from submissions.format import JUDGEMENTS, Submission, SubmissionMeta, Tool
 from submissions.genres_judge import MAX_CHARACTERS
 from submissions.manifest import Stage
-from submissions.running.answering import JOURNAL, answer
+from submissions.running.answering import answer
 from submissions.running.errors import RunError
 from submissions.running.folders import held, public_name, work_folder
 from submissions.running.inspect_task import NOT_STATED, Chosen, build_task
-from submissions.running.journal import Answer, Journal
+from submissions.running.journal import JOURNAL, Answer, Journal
 from submissions.running.judging_asks import READINGS, REPAIRS, Judging, open_judging
 from submissions.running.judging_writing import write_judgements
 from submissions.running.models import ModelSettings

@@ -17,18 +17,25 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter, ValidationError
 
+from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
-from submissions.format import SubmissionMeta, Tool
+from submissions.format import Line, SubmissionMeta, Tool
 from submissions.manifest import FILE, Manifest, Stage, write_manifest
+from submissions.reading import META
 from submissions.registry import benchmark
 from submissions.running.errors import RunError
-from submissions.running.folders import held, work_folder
+from submissions.running.folders import held, public_name, work_folder
 from submissions.running.inspect_task import NOT_STATED, REVISION, Chosen
+from submissions.running.journal import JOURNAL
+from submissions.running.judging_kept import judgements_of, kept_judgements, link
 from submissions.running.models import ModelSettings
 from submissions.running.parts import check_options
 from submissions.writing import write_submission
 
+_NEW, _FORMER = "submission.new", "submission.former"
+"""Among the workings: the submission while it is written, and the one that it takes the place of."""
 Tell = Callable[[str, int, int], None]
 
 
@@ -126,16 +133,16 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
                 generate(settings, work, made, tell)
             if settings.model is not None and text_tasks(settings.chosen):
                 _answer(settings, work, made, tell)
-            _write(settings, made)
+            _write(settings, work, made)
     except KeyboardInterrupt as error:
         from submissions.running.answering import stopped
 
         raise stopped(str(work), "what was made is kept") from error
     except OSError as error:
-        if error.filename is not None:
-            raise
-        from submissions.running.asking import unwritten
+        from submissions.running.asking import of_disk, unwritten
 
+        if error.filename is not None or not of_disk(error):
+            raise
         raise unwritten(work, error) from error
     return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
 
@@ -203,26 +210,34 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     made.notes.append(f"Inspect's log: {found.log}")
 
 
-def _write(settings: RunSettings, made: Made) -> None:
-    """Write the submission beside its place, then move it there: it is never there in part."""
+def _write(settings: RunSettings, work: Path, made: Made) -> None:
+    """Write the submission among the workings, then move it to its place: it is never there in part."""
     if not made.images and not any(table.num_rows for table in made.tables.values()):
         what = "no request was answered"
         mend = "see the reasons in the log, mend them, and run the same command again with --again"
         raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
-    beside = settings.out.with_name(settings.out.name + ".new")
-    if beside.exists():
-        shutil.rmtree(beside)
-    write_submission(beside, submission_meta(settings, made), made.tables)
-    write_manifest(beside, Manifest(stages=made.stages))
+    new, former = work / _NEW, work / _FORMER
+    if former.exists():  # an earlier start was killed here
+        if settings.out.exists():
+            shutil.rmtree(former)
+        else:
+            former.rename(settings.out)
+    if new.exists():
+        shutil.rmtree(new)
+    kept = kept_judgements(settings.out, made.tables.get("responses"))
+    if judgements_of(settings.out) and not kept.files:
+        made.notes.append("judgements removed, as the narratives changed: judge again")
+    write_submission(new, kept.named(submission_meta(settings, made)), made.tables)
+    write_manifest(new, Manifest(stages=[*made.stages, *kept.stages]))
+    for file in kept.files:
+        link(file, new / file.name)
     for number, shard in enumerate(made.images):
-        name = f"images-{number:05}-of-{len(made.images):05}.parquet"
-        try:
-            (beside / name).hardlink_to(shard)
-        except OSError:  # another file system, or one without links
-            shutil.copyfile(shard, beside / name)
+        link(shard, new / f"images-{number:05}-of-{len(made.images):05}.parquet")
     if settings.out.exists():
-        shutil.rmtree(settings.out)
-    beside.rename(settings.out)
+        settings.out.rename(former)
+    new.rename(settings.out)
+    if former.exists():
+        shutil.rmtree(former)
 
 
 def _check(settings: RunSettings) -> None:
@@ -236,11 +251,40 @@ def _check(settings: RunSettings) -> None:
         raise UsageError("--ares labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
     check_options(settings.chosen.benchmark, settings.chosen.prefix, settings.chosen.text_only)
-    out = settings.out
-    if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
-        raise UsageError(f"{out} is there already and was not made by a run. Name another --out.")
+    _check_meta(settings)
+    out, work = settings.out, work_folder(settings.out)
+    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or _ours(out, work))):
+        raise UsageError(
+            f"{out} is there already, and is no submission of a run whose workings are in {work.name}. "
+            "Name another --out."
+        )
+    if settings.model is None and (work / JOURNAL).exists():
+        raise UsageError(f"{work} holds a model's answers: name --model too, or another --out.")
+    if not settings.images and (work / "images").exists():
+        raise UsageError(f"{work} holds a model's images: name --images too, or another --out.")
     if not out.parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+
+
+def _check_meta(settings: RunSettings) -> None:
+    """UsageError if what `submission.json` and the manifest are to say of the model cannot stand there."""
+    line = "one line of 1 to 200 printable characters"
+    try:
+        submission_meta(settings, Made())
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        field = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{field} is {show(first['input'])}. Expected: {line}.") from error
+    if settings.model is not None:
+        try:
+            TypeAdapter(Line).validate_python(public_name(settings.model.name))
+        except ValidationError as error:
+            raise UsageError(f"--model is {show(settings.model.name)}. Expected: {line}.") from error
+
+
+def _ours(out: Path, work: Path) -> bool:
+    """Whether a run has made a folder."""
+    return (out / META).is_file() and (out / FILE).is_file() and work.is_dir()
 
 
 def _name(settings: RunSettings) -> str:

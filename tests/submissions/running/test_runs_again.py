@@ -1,0 +1,258 @@
+"""The same folder run again: nothing that is not a run's is replaced, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from submissions.check import check_submission
+from submissions.faults import UsageError
+from submissions.manifest import Scalar, Stage, now
+from submissions.running.answering import Answered
+from submissions.running.asks import Ask
+from submissions.running.errors import RunError
+from submissions.running.exchange import Spent, answer_of, reason_of
+from submissions.running.inspect_task import Chosen
+from submissions.running.journal import Answer, Journal
+from submissions.running.models import ModelSettings
+from submissions.running.run import About, Outcome, RunSettings, run
+from tests.submissions.running.run_factory import journaled
+
+OWN = """
+from pathlib import Path
+def answer(prompt, images):
+    with Path(__file__).with_suffix(".log").open("a") as log:
+        log.write("1")
+    return "%s"
+"""
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Inspect leaves streams open: they are let go of here."""
+    yield
+    gc.collect()
+
+
+class Mine:
+    """A model of one's own, and a run of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.out = folder / "mine.py", folder / "out"
+        self.says()
+
+    def says(self, what: str = "A") -> None:
+        self.file.write_text(OWN % what)
+
+    @property
+    def calls(self) -> int:
+        log = self.file.with_suffix(".log")
+        return len(log.read_text()) if log.exists() else 0
+
+    def run(self, benchmark: str = "fact_or_fair", limit: int | None = 1, **given: Any) -> Outcome:
+        stratified = given.pop("stratified", False)
+        model = ModelSettings(f"python/{self.file}:answer", connections=given.pop("connections", 4))
+        tasks = ("llm_subjective",) if benchmark == "fact_or_fair" else ()
+        chosen = Chosen(benchmark, "", tasks, limit, stratified, text_only=benchmark == "genres")
+        return run(RunSettings(chosen, self.out, **{"model": model, "score": False, **given}))
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Mine:
+    return Mine(tmp_path)
+
+
+def settings(out: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out / name).read_bytes())
+    return found
+
+
+def test_what_is_no_run_of_this_folder_is_left_alone(mine: Mine) -> None:
+    mine.out.mkdir()
+    (mine.out / "manifest.json").write_text("{}")
+    (mine.out / "data.parquet").write_text("precious")
+    with pytest.raises(UsageError, match="is there already, and is no submission of a run"):
+        mine.run()
+    (mine.out / "submission.json").write_text("{}")
+    with pytest.raises(UsageError, match="is there already"):
+        mine.run()
+    assert (mine.out / "data.parquet").read_text() == "precious"
+    assert mine.calls == 0
+
+
+def test_a_folder_beside_the_submission_is_left_alone(mine: Mine) -> None:
+    beside = mine.out.with_name("out.new")
+    beside.mkdir()
+    (beside / "mine.txt").write_text("precious")
+    mine.out.mkdir()
+    mine.run()
+    mine.run()
+    assert (beside / "mine.txt").read_text() == "precious"
+    assert check_submission(mine.out).ok
+    assert not list(mine.out.with_name("out.run").glob("submission*"))
+
+
+def test_a_run_that_was_killed_while_it_replaced_its_submission_goes_on(mine: Mine) -> None:
+    mine.run()
+    mine.out.rename(mine.out.with_name("out.run") / "submission.former")
+    mine.run()
+    assert check_submission(mine.out).ok
+
+
+def test_judgements_stay_as_long_as_the_narratives_do(mine: Mine) -> None:
+    mine.run("genres", 2)
+    meta, manifest = settings(mine.out, "submission.json"), settings(mine.out, "manifest.json")
+    judge = {"name": "j", "version": "1", "settings": {}}
+    (mine.out / "submission.json").write_text(json.dumps({**meta, "judge": judge}))
+    manifest["stages"].append({**manifest["stages"][0], "what": "judgements", "model": "j"})
+    (mine.out / "manifest.json").write_text(json.dumps(manifest))
+    (mine.out / "judgements.jsonl").write_text("")
+    outcome = mine.run("genres", 2)
+    assert not [note for note in outcome.notes if note.startswith("judgements")]
+    assert (mine.out / "judgements.jsonl").is_file()
+    assert settings(mine.out, "submission.json")["judge"] == judge
+    assert [stage["what"] for stage in settings(mine.out, "manifest.json")["stages"]] == ["responses", "judgements"]
+    outcome = mine.run("genres", 3)
+    assert "judgements removed, as the narratives changed: judge again" in outcome.notes
+    assert not (mine.out / "judgements.jsonl").exists()
+    assert "judge" not in settings(mine.out, "submission.json")
+
+
+def test_answers_and_images_that_are_there_are_not_left_out(mine: Mine) -> None:
+    mine.run()
+    work = mine.out.with_name("out.run")
+    with pytest.raises(UsageError, match="holds a model's answers: name --model too"):
+        run(RunSettings(Chosen("iris"), mine.out, images="python:x:y"))
+    (work / "images").mkdir()
+    with pytest.raises(UsageError, match="holds a model's images: name --images too"):
+        mine.run()
+
+
+def test_other_weights_do_not_go_on(mine: Mine) -> None:
+    mine.run()
+    mine.says("B")
+    with pytest.raises(RunError, match=r"RUN_OTHER.*revision"):
+        mine.run(limit=2)
+
+
+def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
+    mine.run()
+    file = mine.out.with_name("out.run") / "journal.sqlite"
+    first = journaled(file)[0]
+    assert len(first.prompt_hash) == 16
+    with Journal(file) as journal:
+        journal.put(Answer(**{**vars(first), "prompt_hash": "0" * 16}))
+    with pytest.raises(RunError, match=r"RUN_OTHER.*the prompt of .* has changed"):
+        mine.run()
+
+
+def test_a_stratified_run_grows_to_the_whole_but_not_to_a_plain_choice(tmp_path: Path) -> None:
+    from submissions.running.answering import _grow
+
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        _grow(journal, 2, stratified=True)
+        with pytest.raises(RunError, match="stratified, and now one that is not"):
+            _grow(journal, 3, stratified=False)
+        _grow(journal, None, stratified=False)
+        with pytest.raises(RunError, match="a run of all stimuli"):
+            _grow(journal, 3, stratified=True)
+
+
+def test_one_failure_does_not_end_a_run_that_asks_one_at_a_time(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from submissions.running.asking import Asking
+
+    async def silent(*_: object) -> bool:
+        return False
+
+    mine.run(connections=1, limit=2)
+    prompts = sorted(answer.id for answer in journaled(mine.out.with_name("out.run") / "journal.sqlite"))
+    assert len(prompts) > 3
+    monkeypatch.setattr(Asking, "_answers", silent)
+    asking = Asking({}, left=5)
+    asking._known = object()  # type: ignore[assignment]
+    failed = Answer("t", "i", 0, "failed", None, "no")
+
+    async def keep(times: int) -> None:
+        for _ in range(times):
+            await asking._keep(None, failed)  # type: ignore[arg-type]
+
+    import anyio
+
+    anyio.run(keep, 2)
+    with pytest.raises(RunError, match="3 requests in a row"):
+        anyio.run(keep, 1)
+    last = Asking({}, left=1)
+    last._known = asking._known
+    asking = last
+    with pytest.raises(RunError, match="1 requests in a row"):
+        anyio.run(keep, 1)
+
+
+@pytest.mark.parametrize("text", ["half a pair: \ud800", "nothing: \0"])
+def test_a_reason_that_no_file_can_hold_is_kept_as_far_as_it_can_be(text: str, tmp_path: Path) -> None:
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    spent, ask = Spent(attempts=1), Ask("t", "i", 0, "?")
+    output = ModelOutput.from_content("m", text, stop_reason="content_filter")
+    output.usage = ModelUsage(input_tokens=3, output_tokens=2, input_tokens_cache_read=50, input_tokens_cache_write=7)
+    spent.add(output)
+    refused = answer_of(ask, output, spent)
+    assert (refused.input_tokens, refused.output_tokens) == (60, 2)
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        journal.put(refused)
+        assert journal.get(ask.key) == refused
+        assert refused.reason.startswith(text[:5])
+        journal.put(Answer(*ask.key, "failed", None, reason_of(ValueError(text))))
+
+
+def test_only_what_a_manifest_may_show_is_shown() -> None:
+    given = {"device": "cpu", "dtype": "two\nlines", "batch": 8, "x": 0.5, "api_key": 12345, "model_path": "/home/me"}
+    settings = ModelSettings("local/x", arguments={**given, "device_map": {"": 0}, "nan": float("nan"), "y\n": None})
+    shown: dict[str, Scalar] = dict(settings.shown_arguments())
+    assert shown.pop("M.dtype") == ModelSettings("m", arguments={"dtype": "two\nlines"}).shown_arguments()["M.dtype"]
+    assert [name for name in shown if name.startswith("sha256:")]
+    plain = {name: value for name, value in shown.items() if not name.startswith("sha256:")}
+    hidden = dict.fromkeys(("M.api_key", "M.model_path", "M.device_map", "M.nan"), "not shown")
+    assert plain == {"M.device": "cpu", "M.batch": 8, "M.x": 0.5, **hidden}
+    at = now()
+    Stage(
+        what="responses", model="m", revision="r", engine="e", engine_version="1", settings=shown, started=at, ended=at
+    )
+    assert "/home/me" not in json.dumps(settings.compared_arguments())
+    other = ModelSettings("local/x", arguments={**settings.arguments, "model_path": "/home/you", "api_key": 5})
+    ours, theirs = settings.compared_arguments(), other.compared_arguments()
+    assert {name for name in ours if ours[name] != theirs[name]} == {"model_path"}
+
+
+def test_what_cannot_stand_in_a_submission_is_refused_before_anything_is_asked(mine: Mine) -> None:
+    with pytest.raises(UsageError, match=r"licence is 'two\\nlines'\. Expected: one line"):
+        mine.run(about=About(licence="two\nlines"))
+    assert mine.calls == 0
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, RunError), (errno.ECONNREFUSED, OSError)])
+def test_only_a_disk_is_told_as_a_disk(
+    number: int, kind: type[Exception], mine: Mine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> Answered:
+        raise OSError(number, "so it is")
+
+    monkeypatch.setattr("submissions.running.answering.answer", broken)
+    with pytest.raises(kind, match="so it is"):
+        mine.run()
+
+
+def test_the_number_of_connections_is_no_setting_of_the_answers(mine: Mine) -> None:
+    mine.run(connections=3)
+    (stage,) = settings(mine.out, "manifest.json")["stages"]
+    assert "connections" not in stage["settings"]
+    assert stage["hardware"]["connections"] == 3
+    assert pq.read_table(mine.out / "responses.parquet").schema.field("id").type == pa.string()
