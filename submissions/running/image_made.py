@@ -133,4 +133,4 @@ def failed(reason: str) -> Made:
 
 def _line(text: str) -> str:
     """One line, without what would steer a terminal that shows it: the text comes from endpoints and foreign code."""
-    return " ".join(plain(text).split())[:300] or "not said"
+    return " ".join(plain(text.encode("utf-8", "replace").decode()).split())[:300] or "not said"
