@@ -85,6 +85,8 @@ def limited(opened: Opened, made: Sequence[MadePart] = (), values: Sequence[Dete
         chosen |= {one.task: one.chosen for one in made}
         told = detectable(bench.name, chosen, chosen) if values is None else values
         text = " ".join([*_sentences(shares, cut, standard.minimum_coverage, standard.name), _shows(told)])
+    if opened.sample:
+        text = f"The data are a small sample: the run is shown, not ranked. {text}".rstrip()
     return LimitNote(tuple(shares), cut, whole, standard.minimum_coverage, standard.name, text)
 
 
@@ -109,10 +111,10 @@ def _sentences(shares: Sequence[Share], cut: bool, minimum: float, standard: str
     least = min(one.share for one in shares)
     if least < minimum:
         told.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of every value.")
-    else:
+    elif not cut:
         told.append(
-            f"The standard {standard} ranks from {minimum:.0%}, which this reaches; but all that is not asked counts "
-            "at its worst, so that a rank would be one of what was left out."
+            f"The standard {standard} ranks from {minimum:.0%}, which this reaches; but all that is missing counts at "
+            "its worst, so that a rank would be one of what was left out."
         )
     return told
 

@@ -1,6 +1,7 @@
 """A plan: counts, tokens, hours and money by hand, the note of a limited run, and what is printed."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from builders import genres
 from submissions.registry import benchmark
 from submissions.running.errors import RunError
-from submissions.running.inspect_task import Chosen, Opened, open_benchmark
+from submissions.running.inspect_task import Chosen, Opened, open_benchmark, unstated_meta
 from submissions.running.plan import Plan, PlanSettings, plan
 from submissions.running.plan_images import made_parts
 from submissions.running.plan_limit import limited
@@ -125,10 +126,22 @@ def test_images_of_a_limited_run_are_counted_as_images() -> None:
     assert "generation_neutral: 2,000 of 8,320 images (24.0%). generation_steer: 2,000 of 6,000 images" in note.text
 
 
-def test_a_run_that_is_nearly_whole_says_what_its_rank_would_be() -> None:
+def test_a_run_that_is_nearly_whole_is_not_ranked_if_it_was_limited(tmp_path: Path) -> None:
     note = limited(open_benchmark(Chosen("genres", text_only=True, limit=1400)))
     assert note.limited
-    assert "which this reaches; but all that is not asked counts at its worst" in note.text
+    assert note.text.startswith("A limited run: it is shown, not ranked.")
+    assert "which this reaches" not in note.text
+    write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:40]])
+    note = limited(open_benchmark(Chosen("genres", str(tmp_path))))
+    assert "which this reaches; but all that is missing counts at its worst" in note.text
+
+
+def test_a_sample_of_the_data_is_told_and_marked() -> None:
+    opened = replace(open_benchmark(Chosen("genres", text_only=True)), sample=True)
+    assert limited(opened).text == "The data are a small sample: the run is shown, not ranked."
+    assert opened.marks == {"text_only": True, "sample_data": True}
+    assert opened.describe()["sample_data"] is True
+    assert unstated_meta(opened, "m").generation == opened.marks
 
 
 def test_data_that_lack_images_are_told_from_a_limit(tmp_path: Path) -> None:
