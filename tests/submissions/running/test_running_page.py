@@ -75,7 +75,7 @@ def test_every_command_on_the_page_exists_with_its_options() -> None:
 def test_every_option_that_the_text_names_exists() -> None:
     text = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
     known = set().union(*(options(command(words)) for words in [*RUNNING, ["score"]]))
-    known |= {"--model-cost-config"}  # of Inspect
+    known |= {"--model-cost-config", "--sample-id"}  # of Inspect
     used = {found for code in re.findall(r"`([^`]*)`", text) for found in re.findall(r"(?<![\w-])--[a-z-]+", code)}
     assert used
     assert used <= known
