@@ -255,8 +255,7 @@ def _check(settings: RunSettings) -> None:
     out, work = settings.out, work_folder(settings.out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or _ours(out, work))):
         raise UsageError(
-            f"{out} is there already, and is no submission of a run whose workings are in {work.name}. "
-            "Name another --out."
+            f"{out} is there already, and was not made by a run whose workings are in {work.name}. Name another --out."
         )
     if settings.model is None and (work / JOURNAL).exists():
         raise UsageError(f"{work} holds a model's answers: name --model too, or another --out.")

@@ -79,7 +79,7 @@ def test_what_is_no_run_of_this_folder_is_left_alone(mine: Mine) -> None:
     mine.out.mkdir()
     (mine.out / "manifest.json").write_text("{}")
     (mine.out / "data.parquet").write_text("precious")
-    with pytest.raises(UsageError, match="is there already, and is no submission of a run"):
+    with pytest.raises(UsageError, match="is there already, and was not made by a run"):
         mine.run()
     (mine.out / "submission.json").write_text("{}")
     with pytest.raises(UsageError, match="is there already"):
