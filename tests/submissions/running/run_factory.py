@@ -209,13 +209,23 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def assert_same(one: Path, other: Path) -> None:
-    """Two submissions have the same bytes, and the same manifest but for times."""
+    """Two submissions have the same bytes, and the same manifest but for times and tokens.
+
+    Failed attempts cost tokens too, and nobody knows those that were lost with a kill.
+    """
     names = sorted(file.name for file in one.iterdir())
     assert names == sorted(file.name for file in other.iterdir())
     for name in names:
         if name != "manifest.json":
             assert (one / name).read_bytes() == (other / name).read_bytes(), name
-    assert manifest(one) == manifest(other)
+    assert _without_tokens(one) == _without_tokens(other)
+
+
+def _without_tokens(folder: Path) -> dict[str, Any]:
+    found = manifest(folder)
+    for stage in found["stages"]:
+        del stage["input_tokens"], stage["output_tokens"]
+    return found
 
 
 def _main() -> list[str] | None:
