@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -140,7 +141,7 @@ def now() -> str:
 
 @lru_cache
 def hardware() -> dict[str, Scalar]:
-    """The machine: system, processor, cores, memory, accelerators; nothing that names its owner or its place."""
+    """The machine: system, processor, cores, memory, and accelerators where torch was used; not its owner."""
     found: dict[str, Scalar] = {
         "system": platform.system(),
         "machine": platform.machine(),
@@ -148,9 +149,8 @@ def hardware() -> dict[str, Scalar]:
     }
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found["memory_gib"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    if version("torch"):
-        import torch
-
+    torch = sys.modules.get("torch")
+    if torch is not None:
         gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
         found["accelerators"] = ", ".join(gpus) or "none"
     return found

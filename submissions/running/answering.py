@@ -134,7 +134,7 @@ def answer(
         engine_version=version("inspect_ai"),
         settings={
             **model.effective(opened.settings),
-            **opened.chosen.generation(),
+            **opened.marks,
             **model.shown_arguments(),
         },
         prompts=asking.prompts,
@@ -200,7 +200,7 @@ def _undistracted() -> Iterator[None]:
     level, thresholds = logger.level, gc.get_threshold()
     logger.setLevel(logging.INFO)
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(5_000, 5, 5)
     try:
         yield
     finally:

@@ -93,7 +93,7 @@ class Made:
     labels: Tool | None = None
     name: str = ""
     revision: str = ""
-    stated: dict[str, float | int | str] = field(default_factory=dict)
+    stated: dict[str, str | int | float | bool | None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -190,7 +190,7 @@ def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
-    made.stated = opened.settings
+    made.stated = {**opened.settings, **opened.marks}
     if note := limited(opened).text:
         made.notes.append(note)
     found = answer(

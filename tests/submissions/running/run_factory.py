@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -55,8 +55,9 @@ class Command:
     commands: Commands
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
-        """Send the whole process group a signal."""
-        os.killpg(self.pid, how)
+        """Send the whole process group a signal; one that has just ended by itself needs none."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, how)
 
     def wait(self, seconds: float = 120) -> int:
         """Exit status when it has ended; below 0 the signal that ended it. TimeoutError if it does not end."""
