@@ -470,7 +470,8 @@ def test_odd_but_honest_names_of_judges_stay_within_their_folder(tmp_path: Path)
     path = written(tmp_path / "mine")
     names = ("../../../evil", "UPPER", "upper", "C:\\x", "ünï", "<script>", "x" * 180, "judgements", "con")
     found = judge(path, [mock(name) for name in names], limit=1)
-    assert [tool.name for tool in found.judges] == [f"mockllm/{name}" for name in names]
+    shown = ("evil", *names[1:])  # of a path the last part alone
+    assert [tool.name for tool in found.judges] == [f"mockllm/{name}" for name in shown]
     assert check_submission(path).ok
     assert len([*(tmp_path / "mine.run").glob("judge-*")]) == len(names)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "mine.run"]
