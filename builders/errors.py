@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 CODES: dict[str, str] = {
     "SOURCE_MISSING": "a source that a person must obtain is not in the source folder",
     "SOURCE_LAYOUT": "a source file breaks its public layout",
@@ -31,19 +34,27 @@ CODES: dict[str, str] = {
 }
 
 
-class BuildError(Exception):
-    """A dataset cannot be built or published.
+class CodedError(Exception):
+    """An error that says where, what, what was expected and a remedy, under a code of its kind's table.
 
     Args:
-        code: a key of `CODES`.
-        where: file and line, item, repository or option.
+        code: a key of `codes`.
+        where: file and line, item, repository, address or option.
         what: what was found there.
         expected: what was expected instead.
         mend: what to do.
     """
 
+    codes: ClassVar[Mapping[str, str]]
+
     def __init__(self, code: str, where: str, what: str, expected: str, mend: str) -> None:
-        if code not in CODES:
-            raise KeyError(f"{code} is no error code of the builders")
+        if code not in self.codes:
+            raise KeyError(f"{code} is no code of {type(self).__name__}")
         super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
         self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
+
+
+class BuildError(CodedError):
+    """A dataset cannot be built or published."""
+
+    codes = CODES

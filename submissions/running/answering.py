@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ def answer(
     weights = found_revision(model) if revision == NOT_STATED else revision
     about |= {"model": model.name, "revision": weights, "generation": model.effective(opened.settings)}
     about["arguments"] = model.compared_arguments()
-    with _writing(work / JOURNAL), closing(Journal(work / JOURNAL, about)) as journal:
+    with _writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
         _grow(journal, limit, stratified)
         if opened.table == "judgements":
             journal.keep_only(_asked(opened))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from builders.errors import CodedError
+
 CODES: dict[str, str] = {
     "RUN_OTHER": "the folder holds the workings of another run: another model, other settings or other prompts",
     "RUN_IN_USE": "another process is running in the folder",
@@ -26,19 +28,7 @@ CODES: dict[str, str] = {
 }
 
 
-class RunError(Exception):
-    """A model cannot be run, or its run cannot go on.
+class RunError(CodedError):
+    """A model cannot be run, or its run cannot go on."""
 
-    Args:
-        code: a key of `CODES`.
-        where: file, item, option or address.
-        what: what was found there.
-        expected: what was expected instead.
-        mend: what to do.
-    """
-
-    def __init__(self, code: str, where: str, what: str, expected: str, mend: str) -> None:
-        if code not in CODES:
-            raise KeyError(f"{code} is no error code of running")
-        super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
-        self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
+    codes = CODES

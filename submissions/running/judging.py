@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,7 +116,7 @@ def judge(
                     "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
                 )
             settings = _settings(judging, found.stage)
-            with closing(Journal(own / JOURNAL)) as journal:
+            with Journal(own / JOURNAL) as journal:
                 fates = count(judging, list(journal.answers()))
             done.append(tool.model_copy(update={"settings": settings}))
             stages.append(found.stage.model_copy(update={"settings": found.stage.settings | settings, "fates": fates}))

@@ -136,7 +136,7 @@ class LocalAPI(ModelAPI):
         except Exception:
             if len(batch) == 1:
                 raise
-            # Another's prompt may be what cannot be answered.
+            # Another's prompt may be what cannot be answered: each meets its own failure, alone, in its own turn.
             await self._run([mine])
 
     async def _run(self, batch: list[_Waiting]) -> None:

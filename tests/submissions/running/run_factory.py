@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -196,7 +196,7 @@ def journaled(file: Path) -> list[Any]:
     """The fates in a journal, as `Answer`."""
     from submissions.running.journal import Journal
 
-    with closing(Journal(file)) as journal:
+    with Journal(file) as journal:
         return list(journal.answers())
 
 
