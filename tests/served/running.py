@@ -72,6 +72,13 @@ class Served(AbstractContextManager["Served"]):
         """Go wrong in these ways, in place of the former ones; without any, be well. Attempts are counted on."""
         self._control("PUT", "/_faults", [asdict(fault) for fault in faults])
 
+    def kill_at(self, requests: int, group: int) -> None:
+        """Let the server kill (SIGKILL) a process group when this many requests were answered, at that very moment.
+
+        A test that watches the count from outside may come when a fast run is over.
+        """
+        self._control("PUT", "/_kill", {"group": group, "requests": requests})
+
     def restart(self) -> None:
         """Kill the server and start it at the same address, with its first faults and nothing counted."""
         self.stop()

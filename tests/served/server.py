@@ -1,13 +1,16 @@
 """The server: OpenAI's chat and images protocols as an ASGI application without layers, so that it costs little.
 
 `GET /_requests` tells the counts, `DELETE` begins anew; `PUT /_faults` takes a list of `Fault` as JSON in place of
-those that were. Neither is counted.
+those that were; `PUT /_kill` takes a process group and a count. None of these is counted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+from contextlib import suppress
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -34,6 +37,7 @@ class Server:
         self.counts = Counts()
         self._authorization = f"Bearer {options.key}".encode()
         self._in_flight = 0
+        self._killed: tuple[int, int] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -58,6 +62,7 @@ class Server:
                 await self._ask(path, body, _header(scope, b"host").decode(), receive, send)
             finally:
                 self._in_flight -= 1
+                self._kill()
         else:
             await _send(send, replies.failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
 
@@ -127,7 +132,19 @@ class Server:
             return replies.failed(404, f"There is no file {name}.", "not_found")
         return replies.file(encoded(*found), found[2])
 
+    def _kill(self) -> None:
+        """Kill the group that is to end when so much was asked; one that is not there yet, with the next request."""
+        if self._killed is not None and self.counts.fates.total() >= self._killed[1]:
+            with suppress(ProcessLookupError):
+                os.killpg(self._killed[0], signal.SIGKILL)
+                self._killed = None
+
     def _control(self, method: str, path: str, body: bytes) -> Reply:
+        if (method, path) == ("PUT", "/_kill"):
+            told = json.loads(body)
+            self._killed = told["group"], told["requests"]
+            self._kill()
+            return replies.json_reply(200, {})
         if (method, path) == ("PUT", "/_faults"):
             self.faults = Faults(tuple(Fault(**fault) for fault in json.loads(body)))
             return replies.json_reply(200, {})

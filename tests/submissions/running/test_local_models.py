@@ -135,7 +135,7 @@ def test_draws_follow_the_models_probabilities(chat: str) -> None:
 def test_without_settings_the_models_own_decide(chat: str, vision: str) -> None:
     # The chat model's own settings sample, those of the other do not.
     question = [QUESTIONS[0]]
-    assert len({texts(said(local(chat), question, max_tokens=12))[0] for _ in range(3)}) == 3
+    assert len({texts(said(local(chat), question, max_tokens=12))[0] for _ in range(6)}) > 1
     assert len({texts(said(local(vision), question, max_tokens=12))[0] for _ in range(3)}) == 1
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -64,7 +64,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterat
 
 
 def points(kills: int, total: int) -> list[int]:
-    """After how many requests a run is killed: not at its very end, where it may be over before the signal comes."""
+    """After how many requests a run is killed: not at its very end, where it may need no more of them."""
     return sorted(random.Random(f"{kills} {total}").sample(range(1, total * 9 // 10), kills))
 
 
@@ -113,9 +113,8 @@ def test_a_run_that_was_killed_ends_as_the_unbroken_one(
     asked = Asked(chosen, tmp_path / "killed.run" / "journal.sqlite", served)
     for point in points(kills, total):
         command = commands.start(*words, "--out", tmp_path / "killed")
-        assert until(lambda point=point: served.requests().total >= point, command)  # type: ignore[misc]
-        command.kill()
-        assert command.wait() == -9
+        served.kill_at(point, command.pid)
+        assert command.wait() == -9, command.output
         asked.note()
         assert not (tmp_path / "killed").exists()
     commands.run(*words, "--out", tmp_path / "killed")
@@ -142,9 +141,8 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
     before = (tmp_path / "killed" / "submission.json").read_bytes()
     for point in points(2, total):
         command = commands.start(*judge, tmp_path / "killed")
-        assert until(lambda point=point: served.requests().total >= point, command)  # type: ignore[misc]
-        command.kill()
-        assert command.wait() == -9
+        served.kill_at(point, command.pid)
+        assert command.wait() == -9, command.output
         assert (tmp_path / "killed" / "submission.json").read_bytes() == before
     commands.run(*judge, tmp_path / "killed")
     assert served.requests().total <= total + 2 * CONNECTIONS + PROBES
@@ -179,16 +177,14 @@ def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, comman
         total = served.requests(reset=True).total
         work = tmp_path / "killed.run"
         labelling = work / "annotations" / "generation_neutral"
-        stops: list[Callable[[], bool]] = [
-            lambda: served.requests().total >= total // 4,
-            labelling.exists,
-            lambda: served.requests().total >= total * 3 // 4,
-        ]
-        for stop in stops:
+        for requests in (total // 4, None, total * 3 // 4):
             command = commands.start(*words, "--out", tmp_path / "killed", environment=environment)
-            assert until(stop, command), command.output
-            command.kill()
-            assert command.wait() == -9
+            if requests is None:
+                assert until(labelling.exists, command), command.output
+                command.kill()
+            else:
+                served.kill_at(requests, command.pid)
+            assert command.wait() == -9, command.output
         commands.run(*words, "--out", tmp_path / "killed", environment=environment)
         counted = served.requests()
     assert sum(number - 1 for number in counted.answers.values() if number > 1) <= 3 * 4
