@@ -7,17 +7,40 @@ from __future__ import annotations
 
 import hashlib
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
-from submissions.benchmark import Benchmark
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, limits_of, rescore
 from submissions.values import Value
 
 Provenance = Literal["published", "scored here", "baseline"]
+Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
+"""What stands behind a row's figures: print alone; answers whose labels or judgements the submitter made; answers that
+were parsed and scored here; a run that the maintainers made again."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a model is, as its submitter or the paper says; readers filter by it.
+
+    Args:
+        licence: SPDX identifier where there is one, '' if not told. Untrusted text.
+        architecture: for example `diffusion`; '' if not told.
+        parameters: in billions; None if not told.
+        open_weights: None if not told.
+        tasks: the tasks that have a value, in the benchmark's order.
+    """
+
+    licence: str = ""
+    architecture: str = ""
+    parameters: float | None = None
+    open_weights: bool | None = None
+    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +63,8 @@ class Row:
         footnotes: remarks on contradicting printed numbers.
         values: raw or further printed values by name.
         result: the result behind the row, None for published rows.
+        visibility: what stands behind the figures.
+        facts: what the model is.
     """
 
     entry: str
@@ -57,6 +82,8 @@ class Row:
     footnotes: tuple[Footnote, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
     result: Result | None = None
+    visibility: Visibility = "published"
+    facts: Facts = field(default_factory=Facts)
 
 
 def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result] = ()) -> list[Row]:
@@ -74,12 +101,9 @@ def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result]
     Raises:
         UsageError: unknown benchmark or standard.
     """
-    bench = find_benchmark(benchmark)
-    find_standard(bench, standard)
-    rows = [_published_row(number, row) for number, row in enumerate(published(benchmark, standard), 1)]
     scored = {entry(result): result for result in results}
-    rows += [_scored_row(name, _under(scored[name], standard)) for name in sorted(scored)]
-    return _ranked(rows, bench)
+    rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
+    return ranked(rows, benchmark)
 
 
 def entry(result: Result) -> str:
@@ -88,8 +112,11 @@ def entry(result: Result) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _under(result: Result, standard: str) -> Result:
-    return result if result.standard == standard else rescore(result, standard)
+@lru_cache
+def published_rows(benchmark: str, standard: str = "inaugural") -> tuple[Row, ...]:
+    """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
+    find_standard(find_benchmark(benchmark), standard)
+    return tuple(_published_row(number, row) for number, row in enumerate(published(benchmark, standard), 1))
 
 
 def _published_row(number: int, row: Published) -> Row:
@@ -110,11 +137,14 @@ def _published_row(number: int, row: Published) -> Row:
     )
 
 
-def _scored_row(name: str, result: Result) -> Row:
+def scored_row(result: Result, standard: str) -> Row:
+    """The row of a result under a standard, unranked as yet. UsageError: unknown standard."""
+    if result.standard != standard:
+        result = rescore(result, standard)
     meta = result.meta
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(
-        entry=name,
+        entry=entry(result),
         model=str(meta.get("model", "")),
         organisation=str(meta.get("organisation", "")),
         provenance="baseline" if meta.get("baseline") else "scored here",
@@ -127,7 +157,14 @@ def _scored_row(name: str, result: Result) -> Row:
         remarks=limits_of(result),
         values=result.values,
         result=result,
+        visibility="self-reported labels or judge" if labelled else "recomputed here",
+        facts=_facts(result),
     )
+
+
+def _facts(result: Result) -> Facts:
+    """What `submission.json` says of the model."""
+    return Facts(licence=str(result.meta.get("licence", "")))
 
 
 def _cohort(result: Result) -> str:
@@ -139,12 +176,12 @@ def _cohort(result: Result) -> str:
     return ""
 
 
-def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:
-    """Rows with their ranks, best first within each cohort; ties share a rank.
+def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:
+    """Rows with their ranks, best first within each cohort, then the unranked ones; ties share a rank.
 
     A baseline stands where its number puts it and takes no rank: it is a line to compare with, not a model.
     """
-    sign = -1.0 if bench.higher_is_better else 1.0
+    sign = -1.0 if find_benchmark(benchmark).higher_is_better else 1.0
 
     def order(row: Row) -> tuple[bool, str, float, str, str]:
         number = math.inf if row.ranked is None else sign * row.ranked
@@ -156,7 +193,7 @@ def _ranked(rows: list[Row], bench: Benchmark) -> list[Row]:
         if row.ranked is not None and row.provenance != "baseline":
             by_cohort.setdefault(row.cohort, []).append(row.ranked)
     return [
-        replace(row, rank=by_cohort[row.cohort].index(row.ranked) + 1)
+        replace(row, rank=bisect_left(by_cohort[row.cohort], sign * row.ranked, key=lambda number: sign * number) + 1)
         if row.ranked is not None and row.provenance != "baseline"
         else row
         for row in rows

@@ -1,0 +1,111 @@
+"""Taking a submission in: who may, how many, and that it is on the disk before anybody is told so."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.events import Draft
+from leaderboard_space.settings import Settings
+from leaderboard_space.state import State, Submission, submission_id
+from leaderboard_space.storage import StorageError, submission_path
+
+
+@dataclass(frozen=True)
+class User:
+    """Who asks.
+
+    Args:
+        name: of the account; `local` where nobody signs in.
+        organisations: those they belong to.
+    """
+
+    name: str
+    organisations: tuple[str, ...] = ()
+
+
+class Queue(Protocol):
+    """Where accepted submissions wait; see `jobs`."""
+
+    def put(self, submission: Submission) -> None:
+        """Let a submission be scored. Putting the same attempt twice is no harm."""
+
+
+class Intake:
+    """Takes submissions in, one after the other.
+
+    Args:
+        state: of the store.
+        queue: where what is accepted waits.
+        settings: quotas.
+    """
+
+    def __init__(self, state: State, queue: Queue, settings: Settings) -> None:
+        self.state, self.queue, self.settings = state, queue, settings
+        self._lock = threading.Lock()
+
+    def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
+        """Accept a file, which lies in the store when this returns.
+
+        The same file of the same user is the same submission: handed in again, what became of it is returned, and it
+        counts once. One that failed through a fault of ours is tried again.
+
+        Errors: SpaceError UPLOAD_TOO_LARGE, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY, TOO_MANY_WAITING,
+        QUEUE_FULL, STORE_FAILED.
+        """
+        size = file.stat().st_size
+        if size > self.settings.upload_bytes:
+            found, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
+            raise SpaceError("UPLOAD_TOO_LARGE", "the file", found, most, "hand in tables as Parquet; see FORMAT.md")
+        if organisation and organisation not in user.organisations:
+            known = ", ".join(user.organisations) or "none"
+            mend = "choose one of yours, or hand in under your own name"
+            raise SpaceError("ORGANISATION_UNKNOWN", "organisation", repr(organisation), f"one of: {known}", mend)
+        with file.open("rb") as stream:
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        name = submission_id(user.name, sha256)
+        with self._lock:
+            try:
+                self.state.refresh()
+                before = self.state.submission(name)
+                if before is not None and before.outcome != "failed":
+                    return before
+                self._check_quota(user)
+                attempt = 1 if before is None else before.attempt + 1
+                body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size}
+                draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
+                self.state.storage.append([draft], {submission_path(sha256): file})
+                self.state.refresh()
+            except StorageError as error:
+                mend = "hand it in again later; nothing was accepted, and nothing that was before is lost"
+                raise SpaceError("STORE_FAILED", "the store", error.code, "a store that takes it", mend) from error
+        accepted = self.state.submission(name)
+        assert accepted is not None
+        self.queue.put(accepted)
+        return accepted
+
+    def _check_quota(self, user: User) -> None:
+        """Whether the user may hand in another one now."""
+        settings = self.settings
+        submissions = self.state.submissions()
+        if sum(one.outcome == "waiting" for one in submissions) >= settings.queue_length:
+            found = f"{settings.queue_length} submissions wait"
+            raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "hand it in again later")
+        own = [one for one in submissions if one.user == user.name]
+        day = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        counts = (
+            ("TOO_MANY_WAITING", "waiting", settings.waiting, [o for o in own if o.outcome == "waiting"]),
+            ("QUOTA_VALID", "scored", settings.valid_a_day, [o for o in own if o.outcome == "scored"]),
+            ("QUOTA_FAULTY", "faulty", settings.faulty_a_day, [o for o in own if o.outcome == "refused"]),
+        )
+        for code, what, most, those in counts:
+            counted = [one for one in those if code == "TOO_MANY_WAITING" or one.accepted > day]
+            if len(counted) >= most:
+                mend = "wait until one is done" if what == "waiting" else f"wait: {counted[0].accepted} plus 24 hours"
+                found = f"{len(counted)} {what} submissions of {user.name}"
+                raise SpaceError(code, "the quota", found, f"at most {most}", mend)

@@ -1,0 +1,79 @@
+"""The configuration of the Space: by environment variables, every one with a safe default."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from submissions.faults import UsageError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a Space runs. Each has the variable `FAIRSPACE_<NAME>`, but for `insecure_local`, an option of the command.
+
+    Args:
+        store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
+        work: a folder for the queue and for copies; what lies there can be made again from the store.
+        queue: '' for a queue in `work`, or `redis://...` where several workers share one.
+        workers: jobs at a time in this process; 0 where `python -m leaderboard_space.worker` does them.
+        admins: names of the maintainers, who may withdraw rows.
+        secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
+        insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
+        upload_bytes: of one file.
+        upload_seconds: in which one file must have come.
+        valid_a_day: submissions of one user that are scored, in any 24 hours.
+        faulty_a_day: submissions of one user that have faults, in any 24 hours.
+        waiting: submissions of one user that wait at a time.
+        queue_length: submissions that wait in all.
+        scoring_memory: bytes that one job may take.
+        scoring_cpu_seconds: of the processor that one job may take.
+        scoring_seconds: that one job may last.
+        scoring_file_bytes: of a file that a job writes, and of what it prints.
+        tries: how often a job is tried that ends its process.
+        commits_an_hour: of the Hub repository; the Hub itself takes 128.
+    """
+
+    store: str = "store"
+    work: Path = Path("work")
+    queue: str = ""
+    workers: int = 1
+    admins: tuple[str, ...] = ()
+    secret: str = ""
+    insecure_local: bool = False
+    upload_bytes: int = 200 << 20
+    upload_seconds: int = 600
+    valid_a_day: int = 10
+    faulty_a_day: int = 20
+    waiting: int = 3
+    queue_length: int = 200
+    scoring_memory: int = 8 << 30
+    scoring_cpu_seconds: int = 1800
+    scoring_seconds: int = 3600
+    scoring_file_bytes: int = 256 << 20
+    tries: int = 3
+    commits_an_hour: int = 100
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """The settings that the variables name. UsageError for one that cannot be read."""
+        told = os.environ if environment is None else environment
+        found: dict[str, Any] = {}
+        for about in fields(cls):
+            variable = f"FAIRSPACE_{about.name.upper()}"
+            if variable in told and about.name != "insecure_local":
+                found[about.name] = _read(variable, told[variable], about.default)
+        return cls(**found)
+
+
+def _read(variable: str, text: str, default: Any) -> Any:
+    if isinstance(default, tuple):
+        return tuple(filter(None, (part.strip() for part in text.split(","))))
+    if isinstance(default, int):
+        if not (text.isascii() and text.isdigit()):
+            raise UsageError(f"{variable} is {text!r}; it must be a whole number, such as {default}.")
+        return int(text)
+    return type(default)(text)

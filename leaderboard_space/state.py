@@ -1,0 +1,322 @@
+"""What the log comes to: which submissions there are and what became of them, and the rows of every board.
+
+The state is a fold over the events, so it is the same however often and wherever it is made again. Rows are made from
+what the `result` events carry; the files of results hold the evidence on top of that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import orjson
+
+from leaderboard_space.events import Draft, Event
+from leaderboard_space.storage import Storage, result_path
+from submissions.benchmark import Scored
+from submissions.board import Row, entry, published_rows, ranked, scored_row
+from submissions.faults import Fault
+from submissions.registry import NAMES, benchmark
+from submissions.result import Result
+from submissions.strict_json import parse
+from submissions.values import Value
+
+Outcome = Literal["waiting", "scored", "refused", "failed"]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that somebody handed in.
+
+    Args:
+        id: 20 hex digits, of the user and the file's content.
+        user: who did; '' where nobody signs in.
+        organisation: in whose name, '' if in their own.
+        sha256: of the file.
+        size: of the file, in bytes.
+        accepted: when, as `Event.time`.
+        attempt: from 1; another one where the one before failed through a fault of ours.
+        outcome: what became of it.
+        ended: when; '' while it waits.
+        result: key of the result it led to.
+        entry: of the row on the board.
+        benchmark: of the result.
+        same: whether that result was there before.
+        faults: why it was refused.
+        reason: why it failed.
+    """
+
+    id: str
+    user: str
+    organisation: str
+    sha256: str
+    size: int
+    accepted: str
+    attempt: int = 1
+    outcome: Outcome = "waiting"
+    ended: str = ""
+    result: str = ""
+    entry: str = ""
+    benchmark: str = ""
+    same: bool = False
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a maintainer said of a row: who, when and why."""
+
+    by: str
+    time: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the log says of one row that was scored here.
+
+    Args:
+        entry: of the row.
+        key: of its result.
+        benchmark: of its result.
+        time: when it came to be.
+        user: who handed it in, '' if nobody signed in.
+        organisation: in whose name.
+        result: without scores and evidence.
+        withdrawn: why it is not on the board, None if it is.
+        verified: that the maintainers ran it again, None if they did not.
+    """
+
+    entry: str
+    key: str
+    benchmark: str
+    time: str
+    user: str
+    organisation: str
+    result: Result
+    withdrawn: Mark | None = None
+    verified: Mark | None = None
+
+
+def submission_id(user: str, sha256: str) -> str:
+    """What a submission is called: the same for the same file of the same user."""
+    return hashlib.sha256(f"{user}\0{sha256}".encode()).hexdigest()[:20]
+
+
+def result_key(result: Result) -> str:
+    """What a result is called: sha256 of the submission's digest, the standard, model and model revision."""
+    parts = (result.signature.get("submission", ""), result.standard)
+    meta = (str(result.meta.get("model", "")), str(result.meta.get("revision", "")))
+    return hashlib.sha256("\0".join((*parts, *meta)).encode()).hexdigest()
+
+
+def result_draft(result: Result, user: str = "", organisation: str = "") -> tuple[Draft, dict[str, bytes]]:
+    """The event that puts a result on the board, and the file that belongs to it. UsageError: unknown benchmark."""
+    key = result_key(result)
+    content = result.dumps().encode()
+    data = {name: part for name, part in result.to_json().items() if name in _KEPT}
+    data["values"] = [{k: v for k, v in value.items() if k != "evidence"} for value in data["values"]]
+    body = {
+        "key": key,
+        "entry": entry(result),
+        "user": user,
+        "organisation": organisation,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "result": data,
+    }
+    return Draft("result", f"result:{key}", body), {result_path(result.benchmark, key): content}
+
+
+_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values")
+
+
+def _slim(data: Mapping[str, Any]) -> Result:
+    """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet."""
+    values = {value["name"]: Value.from_json(value) for value in data["values"]}
+    nothing = Scored({}, "", None)
+    run = tuple(data.get("run", ()))
+    return Result(data["benchmark"], "", data["meta"], values, nothing, data["signature"], run)
+
+
+@dataclass
+class _Folded:
+    """The events that were folded so far."""
+
+    number: int = 0
+    submissions: dict[str, Submission] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+
+class State:
+    """The state of a store, kept up to date. Safe for several threads; what it gives never changes afterwards.
+
+    Args:
+        storage: of the log.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._lock = threading.RLock()
+        self._folded = _Folded()
+        self._rows: dict[tuple[str, str], Row] = {}
+        self._boards: dict[tuple[str, str], tuple[Row, ...]] = {}
+
+    def refresh(self) -> int:
+        """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
+        with self._lock:
+            for event in self.storage.events(self._folded.number):
+                _FOLDS[event.kind](self._folded, event)
+                self._folded.number = event.number
+                if event.kind in ("result", "withdrawn", "restored", "verified"):
+                    changed = self._folded.entries[event.body["entry"]].benchmark
+                    self._boards = {about: rows for about, rows in self._boards.items() if about[0] != changed}
+            return self._folded.number
+
+    @property
+    def number(self) -> int:
+        """Of the last event that was folded."""
+        return self._folded.number
+
+    def submission(self, name: str) -> Submission | None:
+        """The submission of that id."""
+        return self._folded.submissions.get(name)
+
+    def submissions(self) -> list[Submission]:
+        """All, in the order in which they were first accepted."""
+        with self._lock:
+            return list(self._folded.submissions.values())
+
+    def entry(self, name: str) -> Entry | None:
+        """What the log says of a row, withdrawn or not."""
+        return self._folded.entries.get(name)
+
+    def entries(self) -> list[Entry]:
+        """Of all rows that were scored here, in the order in which they came to be."""
+        with self._lock:
+            return list(self._folded.entries.values())
+
+    def board(self, benchmark: str, standard: str = "inaugural") -> tuple[Row, ...]:
+        """The rows of a board without the withdrawn ones; see `submissions.board.board`.
+
+        UsageError: unknown benchmark or standard.
+        """
+        about = (benchmark, standard)
+        found = self._boards.get(about)
+        if found is not None:
+            return found
+        with self._lock:
+            rows: list[Row] = list(published_rows(benchmark, standard))
+            rows += [self._row(own, standard) for own in self._shown(benchmark)]
+            self._boards[about] = tuple(ranked(rows, benchmark))
+            return self._boards[about]
+
+    def full(self, entry: str) -> Result | None:
+        """The result behind a row with its evidence, under its own standard; None for no such row."""
+        own = self.entry(entry)
+        if own is None:
+            return None
+        content = self.storage.read(result_path(own.benchmark, own.key))
+        return Result.from_json(parse(content.decode(), _DEPTH))
+
+    def snapshot(self) -> bytes:
+        """Every board under every standard as canonical JSON: two states of one log give the same bytes."""
+        boards = {
+            f"{name}/{standard}": [_told(row) for row in self.board(name, standard)]
+            for name in NAMES
+            for standard in benchmark(name).standards
+        }
+        return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
+
+    def _shown(self, benchmark: str) -> Iterable[Entry]:
+        return (own for own in self._folded.entries.values() if own.benchmark == benchmark and not own.withdrawn)
+
+    def _row(self, own: Entry, standard: str) -> Row:
+        row = self._rows.get((own.entry, standard))
+        if row is None:
+            row = self._rows[own.entry, standard] = scored_row(own.result, standard)
+        return replace(row, visibility="rerun by maintainers") if own.verified else row
+
+
+_DEPTH = 16
+
+
+def _told(row: Row) -> dict[str, Any]:
+    """A row as JSON data."""
+    scores = [value.to_json() for value in row.scores.values()]
+    about = (row.entry, row.model, row.organisation, row.provenance, row.visibility, row.cohort)
+    return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
+
+
+def _accepted(folded: _Folded, event: Event) -> None:
+    body = event.body
+    folded.submissions[body["id"]] = Submission(
+        body["id"],
+        body["user"],
+        body["organisation"],
+        body["sha256"],
+        body["size"],
+        event.time,
+        body["attempt"],
+    )
+
+
+def _ended(folded: _Folded, event: Event, outcome: Outcome, **found: Any) -> None:
+    """The end of the attempt that the event is about; an earlier attempt's end changes nothing."""
+    waiting = folded.submissions[event.body["id"]]
+    if waiting.attempt == event.body["attempt"] and waiting.outcome == "waiting":
+        ended = replace(waiting, outcome=outcome, ended=event.time, **found)
+        folded.submissions[waiting.id] = ended
+
+
+def _scored(folded: _Folded, event: Event) -> None:
+    body = event.body
+    benchmark = folded.entries[body["entry"]].benchmark
+    _ended(folded, event, "scored", result=body["key"], entry=body["entry"], same=body["same"], benchmark=benchmark)
+
+
+def _refused(folded: _Folded, event: Event) -> None:
+    _ended(folded, event, "refused", faults=tuple(Fault(**fault) for fault in event.body["faults"]))
+
+
+def _failed(folded: _Folded, event: Event) -> None:
+    _ended(folded, event, "failed", reason=event.body["reason"])
+
+
+def _result(folded: _Folded, event: Event) -> None:
+    body = event.body
+    if body["entry"] not in folded.entries:
+        folded.entries[body["entry"]] = Entry(
+            body["entry"],
+            body["key"],
+            body["result"]["benchmark"],
+            event.time,
+            body["user"],
+            body["organisation"],
+            _slim(body["result"]),
+        )
+
+
+def _marked(folded: _Folded, event: Event) -> None:
+    body = event.body
+    own = folded.entries[body["entry"]]
+    mark = Mark(body["by"], event.time, body["reason"])
+    if event.kind == "verified":
+        folded.entries[own.entry] = replace(own, verified=mark)
+    else:
+        folded.entries[own.entry] = replace(own, withdrawn=mark if event.kind == "withdrawn" else None)
+
+
+_FOLDS = {
+    "accepted": _accepted,
+    "result": _result,
+    "scored": _scored,
+    "refused": _refused,
+    "failed": _failed,
+    "withdrawn": _marked,
+    "restored": _marked,
+    "verified": _marked,
+}

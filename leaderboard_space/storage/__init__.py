@@ -1,0 +1,87 @@
+"""Where submissions, results and the log are kept: one interface, a local folder and a repository on the Hub.
+
+`local` and `hub` are the two implementations.
+
+Paths are made from content hashes alone, never from what a submission says:
+
+    submissions/<2 digits>/<sha256 of the file>.zip
+    results/<benchmark>/<2 digits>/<key of the result>.json
+
+A file never changes: what is added again under its path is the same, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from builders.errors import CodedError
+from leaderboard_space.events import Draft, Event
+from submissions.faults import UsageError
+from submissions.registry import NAMES
+
+CODES: dict[str, str] = {
+    "STORE_FULL": "there is no room left, or a file cannot be written",
+    "STORE_CORRUPT": "the log or a file is not what was written",
+    "STORE_MISSING": "there is no such file in the store",
+    "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",
+    "STORE_REFUSED": "the Hub refused, and asking again would not help",
+}
+
+
+class StorageError(CodedError):
+    """What the storage cannot do."""
+
+    codes = CODES
+
+
+class Storage(Protocol):
+    """A log and its files. Safe for several threads; what several processes or Spaces append is one log."""
+
+    def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
+        """Make files and events durable, the files first; all of them or, after an error, a part that does no harm.
+
+        Args:
+            drafts: in order; one whose key is in the log already is not appended again.
+            files: path -> content; one that is there already is left as it is.
+
+        Returns:
+            For each draft its event: the new one, or the one of that key.
+
+        Errors: StorageError; after any of them the call may be repeated as it is.
+        """
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The events with a number above `after`, also those that other writers appended meanwhile."""
+
+    def find(self, key: str) -> Event | None:
+        """The event of that key."""
+
+    def read(self, path: str) -> bytes:
+        """A file's content. StorageError STORE_MISSING."""
+
+    def local(self, path: str) -> AbstractContextManager[Path]:
+        """A file as one that can be opened, for as long as the context lasts. StorageError STORE_MISSING."""
+
+    def close(self) -> None:
+        """Finish what is on its way."""
+
+
+def submission_path(sha256: str) -> str:
+    """Where a handed-in file lies."""
+    return f"submissions/{_digits(sha256)[:2]}/{sha256}.zip"
+
+
+def result_path(benchmark: str, key: str) -> str:
+    """Where a result lies. UsageError if there is no such benchmark."""
+    if benchmark not in NAMES:
+        raise UsageError(f"There is no benchmark {benchmark!r}. Known: {', '.join(NAMES)}.")
+    return f"results/{benchmark}/{_digits(key)[:2]}/{key}.json"
+
+
+def _digits(name: str) -> str:
+    if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
+        raise ValueError(f"{name!r} is no sha256")
+    return name
