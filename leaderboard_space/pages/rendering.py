@@ -1,0 +1,78 @@
+"""Answers that hold a page: a template with its values, and headers that let a browser run no scripts but ours."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from leaderboard_space.identity import current_user, is_maintainer
+from leaderboard_space.text import coverage, number
+from submissions.faults import plain
+
+HERE = Path(__file__).resolve().parents[1]
+ASSETS = HERE / "assets"
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=select_autoescape(default=True, default_for_string=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage)
+POLICY = (
+    "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+)
+"""Figures set styles in their elements, so styles may stand inline; no script may."""
+HUB = "'self' https://huggingface.co https://*.hf.space"
+"""Who may show a page in a frame: the Hub shows every Space in one."""
+
+
+def asset(name: str) -> str:
+    """The address of a file in `assets`, which changes with its content, so that a browser may keep it for ever."""
+    return f"/site/{hashlib.sha256((ASSETS / name).read_bytes()).hexdigest()[:12]}/{name}"
+
+
+ENVIRONMENT.globals["asset"] = asset
+
+
+def page(
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    max_age: int = 0,
+    evaluates: bool = False,
+    ancestors: str = HUB,
+    **values: Any,
+) -> Response:
+    """A page.
+
+    Args:
+        request: what is answered; its user is shown in the head of the page.
+        template: a file of `templates`.
+        status: of the answer.
+        max_age: seconds for which a browser may keep a page that shows no user.
+        evaluates: whether a library on it compiles code (plotly's 3-D figures do).
+        ancestors: who may show it in a frame.
+        values: what the template shows. Submitted text goes through the filter `plain`; escaping is automatic.
+    """
+    user = current_user(request)
+    known = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
+    text = ENVIRONMENT.get_template(template).render(known | values)
+    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
+    headers = {
+        "Content-Security-Policy": POLICY.format(scripts=" 'unsafe-eval'" * evaluates, ancestors=ancestors),
+        "Cache-Control": f"public, max-age={max_age}" if max_age and user is None else "private, no-cache",
+        "ETag": tag,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Vary": "Cookie",
+    }
+    if status == 200 and request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(text, status, headers, "text/html; charset=utf-8")
