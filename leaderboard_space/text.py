@@ -5,10 +5,14 @@ from __future__ import annotations
 import html
 import re
 
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
 from submissions.faults import plain as plain
 from submissions.values import Value
 
 MISSING = {"undefined": "undefined", "not_run": "not run"}
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
 _MARKUP = re.compile(r"[^0-9A-Za-z \u0080-\U0010ffff]")
 
 
@@ -20,6 +24,11 @@ def shortened(text: str, most: int) -> str:
 def markdown(text: str) -> str:
     """Submitted text as Markdown that shows exactly the text: every ASCII sign becomes a character reference."""
     return _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain(text))
+
+
+def prose(text: str) -> Markup:
+    """Our own Markdown as HTML; never for submitted text."""
+    return Markup(_MARKDOWN.render(text))  # noqa: S704 our own text
 
 
 def plot(text: str) -> str:
@@ -35,6 +44,16 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
     if float(text) == 0:
         text = text.lstrip("+-")
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def shown(value: Value, digits: int = 4) -> str:
+    """A value as it is printed, its number, or its state in words."""
+    if value.value is None:
+        return MISSING[value.state]
+    printed = value.evidence.get("printed")
+    if isinstance(printed, str):
+        return plain(printed).replace("-", "\N{MINUS SIGN}")
+    return number(value.value, digits if abs(value.value) < 1000 else 1)
 
 
 def superscript(note: int) -> str:

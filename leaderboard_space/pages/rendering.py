@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from leaderboard_space.identity import current_user, is_maintainer
-from leaderboard_space.text import coverage, number
+from leaderboard_space.text import coverage, number, prose, shown
 from submissions.faults import plain
 
 HERE = Path(__file__).resolve().parents[1]
@@ -22,7 +23,7 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage)
+ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
@@ -32,6 +33,7 @@ HUB = "'self' https://huggingface.co https://*.hf.space"
 """Who may show a page in a frame: the Hub shows every Space in one."""
 
 
+@cache
 def asset(name: str) -> str:
     """The address of a file in `assets`, which changes with its content, so that a browser may keep it for ever."""
     return f"/site/{hashlib.sha256((ASSETS / name).read_bytes()).hexdigest()[:12]}/{name}"
