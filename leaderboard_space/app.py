@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.pages.rendering import ASSETS, page
+from leaderboard_space.logs import configure
+from leaderboard_space.metrics import Metrics
+from leaderboard_space.pages.rendering import ASSETS
+from leaderboard_space.refusals import add_handlers
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
+from leaderboard_space.watching import Watching
+from submissions.version import VERSION
 
-ROUTERS: tuple[str, ...] = ()
+ROUTERS: tuple[str, ...] = ("leaderboard_space.operation",)
 """Modules with a `router`, in the order in which they are asked."""
+GRACE = 20
+"""Seconds that requests on their way have when the Space stops; the jobs have as many after them."""
 
 
 def create_app(space: Space) -> FastAPI:
@@ -30,14 +38,21 @@ def create_app(space: Space) -> FastAPI:
         space.storage.close()
 
     app = FastAPI(
-        title="fairspace", docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json", lifespan=lifespan
+        title="fairspace",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=lifespan,
     )
     app.state.space = space
+    app.state.metrics = Metrics(space)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
-    app.add_exception_handler(SpaceError, _refuse)
+    app.add_middleware(Watching, metrics=app.state.metrics)
+    add_handlers(app)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     for name in ROUTERS:
-        app.include_router(__import__(name, fromlist=["router"]).router)
+        app.include_router(import_module(name).router)
     return app
 
 
@@ -49,15 +64,16 @@ def _asset(version: str, name: str) -> Response:
     return FileResponse(file, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    """A refusal as a page, or as JSON for the API."""
-    assert isinstance(error, SpaceError)
-    return page(request, "refused.html.jinja", status=error.status, error=error)
-
-
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the Space until it is interrupted."""
-    uvicorn.run(create_app(Space.open(settings)), host=host, port=port, log_level="warning")
+    """Serve the Space until SIGTERM or Ctrl-C; then what is on its way is finished first.
+
+    StorageError if the store cannot be read.
+    """
+    configure()
+    app = create_app(Space.open(settings))
+    config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
+    config.timeout_graceful_shutdown = GRACE
+    uvicorn.Server(config).run()
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ STATUS: dict[str, int] = {
     "UNKNOWN_SUBMISSION": 404,
     "UNKNOWN_ENTRY": 404,
     "UNKNOWN_PAGE": 404,
+    "WRONG_METHOD": 405,
     "BAD_PARAMETER": 400,
     "UPLOAD_MISSING": 400,
     "UPLOAD_TOO_LARGE": 413,
@@ -24,6 +25,7 @@ STATUS: dict[str, int] = {
     "QUEUE_FULL": 503,
     "STOPPING": 503,
     "STORE_FAILED": 503,
+    "OUR_FAULT": 500,
 }
 """Code -> status of the answer."""
 CODES: dict[str, str] = {
@@ -35,6 +37,7 @@ CODES: dict[str, str] = {
     "UNKNOWN_SUBMISSION": "there is no submission of that id, or it is somebody else's",
     "UNKNOWN_ENTRY": "there is no row of that name",
     "UNKNOWN_PAGE": "there is nothing at that address",
+    "WRONG_METHOD": "there is nothing at that address that answers to this method",
     "BAD_PARAMETER": "a parameter has a value that is not known",
     "UPLOAD_MISSING": "no file came with the request",
     "UPLOAD_TOO_LARGE": "the file has more bytes than the Space takes",
@@ -46,6 +49,7 @@ CODES: dict[str, str] = {
     "QUEUE_FULL": "the queue takes no more for now",
     "STOPPING": "the Space is stopping",
     "STORE_FAILED": "the storage does not take anything at the moment",
+    "OUR_FAULT": "something went wrong within the Space",
 }
 
 

@@ -1,0 +1,51 @@
+"""The log of what a Space does: one JSON object a line on standard error, which names no user and no query string.
+
+Every line has `time`, `level`, `logger` and `message`; what happened within a request also has its `request`, the id
+that the answer carries as `X-Request-Id`. `OPERATION.md` lists the further fields.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from contextvars import ContextVar
+from typing import IO, Any
+
+from pythonjsonlogger.orjson import OrjsonFormatter
+
+REQUEST: ContextVar[str] = ContextVar("fairspace_request", default="")
+"""The id of the request that is being answered, '' outside of one."""
+_NAMES = {"levelname": "level", "name": "logger"}
+
+
+class _Lines(OrjsonFormatter):
+    """Times in UTC as the log of events has them."""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 of logging
+        """As 2026-01-31T12:00:00.000Z."""
+        return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03}Z"
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a line; `time` stands first."""
+        found = {"time": log_data.pop("asctime")} | log_data
+        if REQUEST.get():
+            found.setdefault("request", REQUEST.get())
+        return found
+
+
+def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
+    """Send every record of this process to `stream` (standard error) as a line of JSON.
+
+    uvicorn's own lines of requests are left out: `watching` writes one for each, without what a query may hold.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES))
+    logging.root.handlers[:] = [handler]
+    logging.root.setLevel(level)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = name != "uvicorn.access"
+    for name in ("httpx", "httpcore", "huggingface_hub", "asyncio", "multipart", "python_multipart"):
+        logging.getLogger(name).setLevel("WARNING")

@@ -1,0 +1,113 @@
+"""How the Space says no: every error as a page, or as JSON under `/api/`, with code, place, find and a remedy."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.logs import REQUEST
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.storage import StorageError
+from submissions.faults import UsageError, plain
+
+LOGGER = logging.getLogger("fairspace.refused")
+RETRY_AFTER = {"QUEUE_FULL": 60, "STOPPING": 10, "STORE_FAILED": 30, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60}
+"""Seconds after which asking again may help."""
+_LONGEST = 300
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let the application answer every error in our way."""
+    app.add_exception_handler(SpaceError, _answer)
+    app.add_exception_handler(StorageError, _answer)
+    app.add_exception_handler(UsageError, _answer)
+    app.add_exception_handler(RequestValidationError, _answer)
+    app.add_exception_handler(HTTPException, _answer)
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    """The answer to a request that met an error."""
+    return refuse(request, as_space_error(request, error))
+
+
+def as_space_error(request: Request, error: Exception) -> SpaceError:
+    """What is told to the client; what went wrong within the Space is told in the log alone."""
+    if isinstance(error, SpaceError):
+        return error
+    if isinstance(error, StorageError):
+        LOGGER.error("the store failed", extra={"code": error.code, "what": str(error)})
+        request.app.state.metrics.store_error(error.code)
+        return SpaceError("STORE_FAILED", "the store", error.code, "a store that answers", "ask again later")
+    if isinstance(error, UsageError):
+        return SpaceError("BAD_PARAMETER", "the request", str(error), "one of the known names", "choose one of them")
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        found = f"{first['msg']}: {str(first.get('input'))[:80]!r}"
+        return SpaceError("BAD_PARAMETER", where, found, "a value as /api says", "mend the parameter")
+    if isinstance(error, HTTPException):
+        return _of_status(request, error)
+    what = f"an unexpected error; the log has it as request {REQUEST.get()}"
+    return SpaceError("OUR_FAULT", request.url.path, what, "an answer", "ask again; if it stays, tell the maintainers")
+
+
+def _of_status(request: Request, error: HTTPException) -> SpaceError:
+    method, path = request.method, request.url.path
+    if error.status_code == 404:
+        return unknown(request)
+    if error.status_code == 405:
+        return SpaceError("WRONG_METHOD", path, method, "another method", "see /api for what there is")
+    if error.status_code == 413:
+        return SpaceError(
+            "UPLOAD_TOO_LARGE", "the request", str(error.detail), "fewer bytes", "see /api for the limits"
+        )
+    if error.status_code < 500:
+        return SpaceError("BAD_PARAMETER", path, str(error.detail), "a request as /api says", "mend the request")
+    return SpaceError("OUR_FAULT", path, str(error.detail), "an answer", "ask again later")
+
+
+def unknown(request: Request) -> SpaceError:
+    """What is wrong with an address that nothing answers to, or not to this method."""
+    path = request.url.path
+    allowed = {
+        method
+        for route in request.app.routes
+        if route.matches(dict(request.scope))[0] is Match.PARTIAL
+        for method in getattr(route, "methods", None) or ()
+    }
+    if allowed:
+        expected = " or ".join(sorted(allowed))
+        return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for what there is")
+    mend = "see /api for what there is" if path.startswith("/api") else "start from the board, at /"
+    return SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+
+
+def refuse(request: Request, error: SpaceError) -> Response:
+    """An error as a page, or as JSON for the API and for who asks for JSON."""
+    request.app.state.metrics.refused(error.code)
+    where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
+    LOGGER.info("refused", extra={"code": error.code, "where": where, "status": error.status})  # `what` may name a user
+    answer: Response
+    if _wants_json(request):
+        told = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
+        answer = JSONResponse(told, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+    else:
+        answer = page(request, "refused.html.jinja", status=error.status, error=error)
+    if error.code in RETRY_AFTER:
+        answer.headers["Retry-After"] = str(RETRY_AFTER[error.code])
+    if error.code == "WRONG_METHOD" and error.expected.isupper():
+        answer.headers["Allow"] = error.expected.replace(" or ", ", ")
+    if error.status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+def _wants_json(request: Request) -> bool:
+    accept = request.headers.get("accept", "")
+    return request.url.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)
