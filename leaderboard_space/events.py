@@ -73,9 +73,14 @@ class Event:
     def of_line(cls, line: bytes) -> Event:
         """The event that `line` wrote. ValueError if it is none, or not in the one form that `line` gives."""
         data = orjson.loads(line)
-        if not isinstance(data, dict) or set(data) != set(cls.__dataclass_fields__) or data["kind"] not in KINDS:
+        if not isinstance(data, dict) or {name: type(part) for name, part in data.items()} != _TYPES:
             raise ValueError("no event of this log")
+        if data["kind"] not in KINDS:
+            raise ValueError(f"an event of a kind that this software does not know, {data['kind']!r:.40}")
         return cls(**data)
+
+
+_TYPES = {"number": int, "time": str, "kind": str, "key": str, "previous": str, "body": dict}
 
 
 def digest(line: bytes) -> str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from leaderboard_space.intake import Intake
 from leaderboard_space.jobs import Jobs
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State
-from leaderboard_space.storage import Storage
-from leaderboard_space.storage.local import LocalStorage
-
-HUB = "hf://datasets/"
+from leaderboard_space.storage import Storage, open_storage
+from leaderboard_space.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,7 @@ class Space:
         state: what the log comes to.
         jobs: what waits and what is being scored.
         intake: takes submissions in.
+        tokens: of the users' programs.
     """
 
     settings: Settings
@@ -32,21 +30,13 @@ class Space:
     state: State
     jobs: Jobs
     intake: Intake
+    tokens: Tokens
 
     @classmethod
     def open(cls, settings: Settings) -> Space:
         """Open the store and fold its log; nothing is started yet. StorageError if the store cannot be read."""
-        storage = open_storage(settings)
+        storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
         state = State(storage)
         state.refresh()
         jobs = Jobs(state, settings)
-        return cls(settings, storage, state, jobs, Intake(state, jobs, settings))
-
-
-def open_storage(settings: Settings) -> Storage:
-    """The storage that the settings name."""
-    if settings.store.startswith(HUB):
-        from leaderboard_space.storage.hub import HubStorage
-
-        return HubStorage(settings.store.removeprefix(HUB), settings.work, settings.commits_an_hour)
-    return LocalStorage(Path(settings.store))
+        return cls(settings, storage, state, jobs, Intake(state, jobs, settings), Tokens(settings.secret))

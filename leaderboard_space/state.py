@@ -6,16 +6,18 @@ what the `result` events carry; the files of results hold the evidence on top of
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
 
 from leaderboard_space.events import Draft, Event
-from leaderboard_space.storage import Storage, result_path
+from leaderboard_space.storage import Storage, StorageError, result_path
 from submissions.benchmark import Scored
 from submissions.board import Row, entry, published_rows, ranked, scored_row
 from submissions.faults import Fault
@@ -86,6 +88,7 @@ class Entry:
         time: when it came to be.
         user: who handed it in, '' if nobody signed in.
         organisation: in whose name.
+        sha256: of the result's file.
         result: without scores and evidence.
         withdrawn: why it is not on the board, None if it is.
         verified: that the maintainers ran it again, None if they did not.
@@ -97,6 +100,7 @@ class Entry:
     time: str
     user: str
     organisation: str
+    sha256: str
     result: Result
     withdrawn: Mark | None = None
     verified: Mark | None = None
@@ -134,9 +138,35 @@ def result_draft(result: Result, user: str = "", organisation: str = "") -> tupl
 _KEPT = ("benchmark", "standard", "meta", "signature", "run", "values")
 
 
-def _slim(data: Mapping[str, Any]) -> Result:
+def baseline_of(result: Result) -> tuple[str, str, str] | None:
+    """Which baseline a result is of, whatever version of this software answered: benchmark, name, seed. None if not."""
+    name, generation = result.meta.get("baseline"), result.meta.get("generation")
+    seed = generation.get("seed") if isinstance(generation, Mapping) else None
+    return (result.benchmark, str(name), str(seed)) if name else None
+
+
+_MANY = 100_000
+
+
+@contextmanager
+def _undisturbed(many: bool) -> Iterator[None]:
+    """Make many objects that stay: none is looked at for garbage meanwhile, nor whenever the collector runs later."""
+    if not many or not gc.isenabled():
+        yield
+        return
+    before = gc.get_count()[0]
+    gc.disable()
+    try:
+        yield
+        if gc.get_count()[0] - before > _MANY:
+            gc.freeze()
+    finally:
+        gc.enable()
+
+
+def _slim(data: Mapping[str, Any], texts: dict[str, str]) -> Result:
     """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet."""
-    values = {value["name"]: Value.from_json(value) for value in data["values"]}
+    values = {value["name"]: Value.known(value, texts) for value in data["values"]}
     nothing = Scored({}, "", None)
     run = tuple(data.get("run", ()))
     return Result(data["benchmark"], "", data["meta"], values, nothing, data["signature"], run)
@@ -149,6 +179,10 @@ class _Folded:
     number: int = 0
     submissions: dict[str, Submission] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
+    baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """Of each baseline the entry that came last."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """Names, states and reasons of values, which every result has again."""
 
 
 class State:
@@ -167,14 +201,23 @@ class State:
 
     def refresh(self) -> int:
         """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
-        with self._lock:
+        with self._lock, _undisturbed(self._folded.number == 0):
             for event in self.storage.events(self._folded.number):
-                _FOLDS[event.kind](self._folded, event)
-                self._folded.number = event.number
+                self._fold(event)
                 if event.kind in ("result", "withdrawn", "restored", "verified"):
                     changed = self._folded.entries[event.body["entry"]].benchmark
                     self._boards = {about: rows for about, rows in self._boards.items() if about[0] != changed}
             return self._folded.number
+
+    def _fold(self, event: Event) -> None:
+        try:
+            _FOLDS[event.kind](self._folded, event)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            where = f"event {event.number} of the log"
+            what = f"no {event.kind} event of ours says this ({type(error).__name__}: {error})"
+            mend = "put the log back from a backup; or update this software, if a newer one wrote the log"
+            raise StorageError("STORE_CORRUPT", where, what, "what this software writes", mend) from error
+        self._folded.number = event.number
 
     @property
     def number(self) -> int:
@@ -210,16 +253,25 @@ class State:
             return found
         with self._lock:
             rows: list[Row] = list(published_rows(benchmark, standard))
-            rows += [self._row(own, standard) for own in self._shown(benchmark)]
+            shown = list(self._shown(benchmark))
+            with _undisturbed(not any((own.entry, standard) in self._rows for own in shown)):
+                rows += [self._row(own, standard) for own in shown]
             self._boards[about] = tuple(ranked(rows, benchmark))
             return self._boards[about]
 
     def full(self, entry: str) -> Result | None:
-        """The result behind a row with its evidence, under its own standard; None for no such row."""
+        """The result behind a row with its evidence, under its own standard; None for no such row.
+
+        StorageError STORE_MISSING, and STORE_CORRUPT if the file is not the one that the log speaks of.
+        """
         own = self.entry(entry)
         if own is None:
             return None
-        content = self.storage.read(result_path(own.benchmark, own.key))
+        path = result_path(own.benchmark, own.key)
+        content = self.storage.read(path)
+        if hashlib.sha256(content).hexdigest() != own.sha256:
+            expected, mend = f"a file with the sha256 {own.sha256}", "put the file back from a backup"
+            raise StorageError("STORE_CORRUPT", path, "other content than the log speaks of", expected, mend)
         return Result.from_json(parse(content.decode(), _DEPTH))
 
     def snapshot(self) -> bytes:
@@ -232,7 +284,13 @@ class State:
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 
     def _shown(self, benchmark: str) -> Iterable[Entry]:
-        return (own for own in self._folded.entries.values() if own.benchmark == benchmark and not own.withdrawn)
+        """What the board shows; of a baseline that several versions of this software scored, the newest."""
+        newest = self._folded.baselines
+        for own in self._folded.entries.values():
+            if own.benchmark == benchmark and not own.withdrawn:
+                baseline = baseline_of(own.result)
+                if baseline is None or newest[baseline] == own.entry:
+                    yield own
 
     def _row(self, own: Entry, standard: str) -> Row:
         row = self._rows.get((own.entry, standard))
@@ -289,15 +347,20 @@ def _failed(folded: _Folded, event: Event) -> None:
 def _result(folded: _Folded, event: Event) -> None:
     body = event.body
     if body["entry"] not in folded.entries:
-        folded.entries[body["entry"]] = Entry(
+        own = Entry(
             body["entry"],
             body["key"],
-            body["result"]["benchmark"],
+            benchmark(body["result"]["benchmark"]).name,
             event.time,
             body["user"],
             body["organisation"],
-            _slim(body["result"]),
+            body["sha256"],
+            _slim(body["result"], folded.texts),
         )
+        folded.entries[own.entry] = own
+        baseline = baseline_of(own.result)
+        if baseline is not None:
+            folded.baselines[baseline] = own.entry
 
 
 def _marked(folded: _Folded, event: Event) -> None:

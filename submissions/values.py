@@ -15,6 +15,7 @@ from typing import Any, Literal
 State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
+_NOTHING: Evidence = {}
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,28 @@ class Value:
             raise ValueError(f"{found.name}: a number or evidence of another type")
         if not all(type(count) is int and count >= 0 for count in (found.expected, found.valid)):
             raise ValueError(f"{found.name}: counts that are no counts")
+        return found
+
+    @classmethod
+    def known(cls, data: Mapping[str, Any], texts: dict[str, str]) -> Value:
+        """As `from_json`, for what `to_json` wrote into a log of our own: nothing is checked, and it takes little room.
+
+        Args:
+            data: the value.
+            texts: those met so far, so that equal ones are kept once.
+        """
+        found = object.__new__(cls)
+        put = object.__setattr__
+        put(found, "name", texts.setdefault(data["name"], data["name"]))
+        put(found, "state", texts.setdefault(data["state"], data["state"]))
+        put(found, "value", data.get("value"))
+        put(found, "low", data.get("low"))
+        put(found, "high", data.get("high"))
+        put(found, "expected", data["expected"])
+        put(found, "valid", data["valid"])
+        reason = data.get("reason", "")
+        put(found, "reason", texts.setdefault(reason, reason))
+        put(found, "evidence", data.get("evidence", _NOTHING))
         return found
 
 

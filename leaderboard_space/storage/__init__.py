@@ -7,7 +7,7 @@ Paths are made from content hashes alone, never from what a submission says:
     submissions/<2 digits>/<sha256 of the file>.zip
     results/<benchmark>/<2 digits>/<key of the result>.json
 
-A file never changes: what is added again under its path is the same, or refused.
+A file never changes once an event stands for it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from leaderboard_space.events import Draft, Event
 from submissions.faults import UsageError
 from submissions.registry import NAMES
 
+HUB = "hf://datasets/"
+"""What a store on the Hub begins with."""
 CODES: dict[str, str] = {
     "STORE_FULL": "there is no room left, or a file cannot be written",
     "STORE_CORRUPT": "the log or a file is not what was written",
@@ -45,7 +47,7 @@ class Storage(Protocol):
 
         Args:
             drafts: in order; one whose key is in the log already is not appended again.
-            files: path -> content; one that is there already is left as it is.
+            files: path -> content; one that an event stands for already is left as it is.
 
         Returns:
             For each draft its event: the new one, or the one of that key.
@@ -79,6 +81,22 @@ def result_path(benchmark: str, key: str) -> str:
     if benchmark not in NAMES:
         raise UsageError(f"There is no benchmark {benchmark!r}. Known: {', '.join(NAMES)}.")
     return f"results/{benchmark}/{_digits(key)[:2]}/{key}.json"
+
+
+def vouched_by(path: str) -> str:
+    """The key of the event that tells a result's sha256; '' for a submission, whose name tells it."""
+    return f"result:{Path(path).stem}" if path.startswith("results/") else ""
+
+
+def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
+    """The storage that a setting names: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
+    if store.startswith(HUB):
+        from leaderboard_space.storage.hub import HubStorage
+
+        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
+    from leaderboard_space.storage.local import LocalStorage
+
+    return LocalStorage(store)
 
 
 def _digits(name: str) -> str:

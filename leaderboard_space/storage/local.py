@@ -2,7 +2,8 @@
 
 What was appended is on the disk before `append` returns. Several processes may write: a lock on the log makes them wait
 for each other, and each reads what the others appended before it appends. A writer that is killed in the middle of a
-line leaves a torn end, which nobody was told of; the next writer puts it aside into `torn/` and goes on before it.
+line leaves a torn end, which nobody was told of; the next writer puts it aside into `torn/` and goes on before it. A
+whole line that is damaged may be one that somebody was told of, so it is refused until a person mends the log.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from leaderboard_space.events import START, Draft, Event, digest, follow
-from leaderboard_space.storage import StorageError
+from leaderboard_space.events import Draft, Event
+from leaderboard_space.storage import StorageError, vouched_by
+from leaderboard_space.storage.log import Log
 
 LOG = "events.jsonl"
 TORN = "torn"
-_RESTORE = "put the log back from a backup; the lines before the damaged one are sound"
+PARTS = "parts"
+"""Files that are still being written; a writer that was killed leaves one behind."""
+_ABANDONED = 86_400.0
+"""Seconds after which a file in `parts` is nobody's any more."""
 
 
 class LocalStorage:
@@ -37,45 +41,59 @@ class LocalStorage:
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
         self._lock = threading.RLock()
-        self._read_to = 0
-        self._events: list[Event] = []
-        self._keys: dict[str, Event] = {}
-        self._previous = START
+        mend = f"put the log back from a backup, or run `fairspace store mend {self.root}`, which puts the rest aside"
+        self._log = Log(str(self.root / LOG), mend)
+        self._tidied = False
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """See `Storage.append`."""
-        with self._lock:
-            try:
-                self.root.mkdir(parents=True, exist_ok=True)
-                for path, content in (files or {}).items():
-                    self._add_file(path, content)
-                with (self.root / LOG).open("a+b") as log:
-                    fcntl.flock(log, fcntl.LOCK_EX)
-                    self._catch_up(log)
-                    self._put_torn_end_aside(log)
-                    return self._append(log, drafts)
-            except OSError as error:
-                raise StorageError(
-                    "STORE_FULL",
-                    str(self.root),
-                    f"the store cannot be written: {error.strerror or error}",
-                    "room on the disk, and leave to write there",
-                    "make room; nothing that was accepted before is lost",
-                ) from error
+        staged: dict[str, Path] = {}
+        try:
+            make_folder(self.root)
+            for path, content in (files or {}).items():
+                staged[path] = write_part(self.root / PARTS, content)
+            with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
+                self._log.catch_up(log)
+                self._put_torn_end_aside(log)
+                self._tidy()
+                for path, part in staged.items():
+                    if self._is_free(path):
+                        place(part, self.root / path)
+                self._append(log, drafts)
+                found = [self._log.find(log, draft.key) for draft in drafts]
+                return [event for event in found if event is not None]
+        except OSError as error:
+            raise StorageError(
+                "STORE_FULL",
+                str(self.root),
+                f"the store cannot be written: {error.strerror or error}",
+                "room on the disk, and leave to write there",
+                "make room; nothing that was accepted before is lost",
+            ) from error
+        finally:
+            for part in staged.values():
+                part.unlink(missing_ok=True)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """See `Storage.events`."""
-        with self._lock:
-            if (self.root / LOG).is_file():
-                with (self.root / LOG).open("rb") as log:
-                    self._catch_up(log)
-            found = self._events[after:]
-        yield from found
+        while True:
+            with self._lock:
+                if not (self.root / LOG).is_file():
+                    return
+                with self._opened("rb", fcntl.LOCK_SH) as log:
+                    found = self._log.read(log, after)
+            if not found:
+                return
+            yield from found
+            after = found[-1].number
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""
         with self._lock:
-            return self._keys.get(key)
+            if key not in self._log:
+                return None
+            with (self.root / LOG).open("rb") as log:
+                return self._log.find(log, key)
 
     def read(self, path: str) -> bytes:
         """See `Storage.read`."""
@@ -95,74 +113,65 @@ class LocalStorage:
     def close(self) -> None:
         """See `Storage.close`; nothing is on its way here."""
 
-    def _catch_up(self, log: IO[bytes]) -> None:
-        """Read the whole lines that were appended since."""
-        log.seek(self._read_to)
-        for line in log:
-            if not line.endswith(b"\n"):
-                return
-            try:
-                event = Event.of_line(line)
-                if event.number != len(self._events) + 1 or event.previous != self._previous or event.line() != line:
-                    raise ValueError("it does not follow from the line before")
-            except ValueError as error:
-                raise self._damaged(str(error)) from error
-            self._note(event, line)
+    @contextmanager
+    def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
+        """The log, while no other process is in the middle of an append: what it writes may yet be taken back."""
+        with (self.root / LOG).open(mode) as log:
+            fcntl.flock(log, lock)
+            yield log
 
-    def _note(self, event: Event, line: bytes) -> None:
-        self._read_to += len(line)
-        self._previous = digest(line)
-        self._events.append(event)
-        self._keys[event.key] = event
-
-    def _damaged(self, what: str) -> StorageError:
-        where = f"{self.root / LOG}, line {len(self._events) + 1}"
-        return StorageError("STORE_CORRUPT", where, what, "the line that was appended", _RESTORE)
+    def _is_free(self, path: str) -> bool:
+        """Whether no event stands for what lies there, if anything does."""
+        event = vouched_by(path)
+        return event not in self._log if event else not (self.root / path).is_file()
 
     def _put_torn_end_aside(self, log: IO[bytes]) -> None:
-        log.seek(self._read_to)
+        log.seek(self._log.end)
         torn = log.read()
         if torn:
-            (self.root / TORN).mkdir(exist_ok=True)
-            _write_durably(self.root / TORN / hashlib.sha256(torn).hexdigest(), torn)
-            log.truncate(self._read_to)
+            put_aside(self.root, torn)
+            log.truncate(self._log.end)
             os.fsync(log.fileno())
 
-    def _append(self, log: IO[bytes], drafts: Sequence[Draft]) -> list[Event]:
+    def _append(self, log: IO[bytes], drafts: Sequence[Draft]) -> None:
         """All new events with one write, which is on the disk when it is told."""
-        now = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        last = self._events[-1] if self._events else None
-        previous = self._previous
-        new: dict[str, tuple[Event, bytes]] = {}
-        for draft in drafts:
-            if draft.key not in self._keys and draft.key not in new:
-                last = follow(draft, last, previous, now)
-                line = last.line()
-                previous = digest(line)
-                new[draft.key] = last, line
-        if new:
-            try:
-                log.write(b"".join(line for _, line in new.values()))
-                log.flush()
-                os.fsync(log.fileno())
-            except OSError:
-                # What has got there is the torn end of nobody's line; were it left, the next would begin within it.
-                os.ftruncate(log.fileno(), self._read_to)
-                raise
-        for event, line in new.values():
-            self._note(event, line)
-        return [self._keys[draft.key] for draft in drafts]
+        lines = self._log.following(drafts)
+        if not lines:
+            return
+        try:
+            log.write(b"".join(lines))
+            log.flush()
+            os.fsync(log.fileno())
+            if not len(self._log):
+                sync_folder(self.root)
+        except OSError:
+            # What has got there is the torn end of nobody's line; were it left, the next would begin within it.
+            os.ftruncate(log.fileno(), self._log.end)
+            raise
+        for line in lines:
+            self._log.note(line)
 
-    def _add_file(self, path: str, content: Path | bytes) -> None:
-        target = self.root / path
-        if not target.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _write_durably(target, content)
+    def _tidy(self) -> None:
+        """Once, remove what writers that were killed left behind."""
+        if not self._tidied:
+            self._tidied = True
+            before = time.time() - _ABANDONED
+            for part in (self.root / PARTS).glob("*"):
+                if part.stat().st_mtime < before:
+                    part.unlink(missing_ok=True)
 
 
-def _write_durably(target: Path, content: Path | bytes) -> None:
-    """Write a file that is whole on the disk, or not there at all."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+def put_aside(root: Path, torn: bytes) -> Path:
+    """Keep what is taken off the end of a log, for a person to look at."""
+    target = root / TORN / hashlib.sha256(torn).hexdigest()
+    place(write_part(root / PARTS, torn), target)
+    return target
+
+
+def write_part(folder: Path, content: Path | bytes) -> Path:
+    """A new file in a folder, whole and on the disk."""
+    make_folder(folder)
+    handle, name = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             if isinstance(content, Path):
@@ -173,11 +182,32 @@ def _write_durably(target: Path, content: Path | bytes) -> None:
                 file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(target)
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def place(part: Path, target: Path) -> None:
+    """Give a written file its name, so that it is there whole, also after a power cut, or not at all."""
+    make_folder(target.parent)
+    part.replace(target)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that lasts, and those above it."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     finally:
-        Path(name).unlink(missing_ok=True)
+        os.close(handle)

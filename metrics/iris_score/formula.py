@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 from .standards import GRANULAR, SECTORS, SKIN_DRIFT, Granular, IrisStandard
 
 
+@lru_cache
 def sector_metrics(sector: str) -> tuple[Granular, ...]:
     """The granular metrics of a sector, in the order of Table 6."""
     return tuple(metric for metric in GRANULAR if metric.sector == sector)

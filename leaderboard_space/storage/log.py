@@ -1,0 +1,109 @@
+"""The lines of a log in one file, and where each of them lies: what the events say is read again when it is asked for.
+
+`LocalStorage` has the log itself in such a file, `HubStorage` a copy of it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import IO
+
+from leaderboard_space.events import START, Draft, Event, digest, follow
+from leaderboard_space.storage import StorageError
+
+BATCH = 256
+"""Events that are in memory at a time while a log is read."""
+
+
+class Log:
+    """What is known of a log: for each event its key and where its line begins.
+
+    Args:
+        where: the log, for errors.
+        mend: what to do about a damaged line.
+    """
+
+    def __init__(self, where: str, mend: str) -> None:
+        self.where, self.mend = where, mend
+        self.end = 0
+        self.previous = START
+        self._begins = array("Q")
+        self._numbers: dict[str, int] = {}
+        self._last: Event | None = None
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+    def read(self, stream: IO[bytes], after: int, limit: int = BATCH) -> list[Event]:
+        """Some events with a number above `after`, and none if there are none yet; new lines are checked and noted.
+
+        StorageError STORE_CORRUPT for a line that nobody appended. A last line without its line break is not read.
+        """
+        known = len(self) - after
+        stream.seek(self._begins[after] if known > 0 else self.end)
+        if known > 0:
+            return [self._event(line, after + place) for place, line in enumerate(islice(stream, min(known, limit)), 1)]
+        events = []
+        for line in islice(stream, limit):
+            if not line.endswith(b"\n"):
+                break
+            events.append(self.note(line))
+        return events
+
+    def catch_up(self, stream: IO[bytes]) -> None:
+        """Note all new lines. Errors: as `read`."""
+        while self.read(stream, len(self)):
+            pass
+
+    def note(self, line: bytes) -> Event:
+        """Take a line as the next one. StorageError STORE_CORRUPT if it does not follow from those before."""
+        number = len(self) + 1
+        event = self._event(line, number)
+        if event.previous != self.previous or event.line() != line or event.key in self._numbers:
+            raise self._damaged(number, "it does not follow from the line before")
+        self._begins.append(self.end)
+        self._numbers[event.key] = number
+        self.end += len(line)
+        self.previous, self._last = digest(line), Event(number, event.time, event.kind, event.key, event.previous, {})
+        return event
+
+    def find(self, stream: IO[bytes], key: str) -> Event | None:
+        """The event of that key."""
+        number = self._numbers.get(key)
+        return None if number is None else self.read(stream, number - 1, 1)[0]
+
+    def begin(self, number: int) -> int:
+        """Where the line of an event begins; of the next event to come, where the log ends."""
+        return self._begins[number - 1] if number <= len(self) else self.end
+
+    def following(self, drafts: Sequence[Draft]) -> list[bytes]:
+        """The lines of those drafts whose keys are not in the log, one after the other at its end, now."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        last, previous = self._last, self.previous
+        lines: dict[str, bytes] = {}
+        for draft in drafts:
+            if draft.key not in self._numbers and draft.key not in lines:
+                last = follow(draft, last, previous, now)
+                lines[draft.key] = last.line()
+                previous = digest(lines[draft.key])
+        return list(lines.values())
+
+    def _event(self, line: bytes, number: int) -> Event:
+        try:
+            event = Event.of_line(line)
+        except ValueError as error:
+            raise self._damaged(number, str(error)) from error
+        if event.number != number:
+            raise self._damaged(number, f"it says that it is event {event.number}")
+        return event
+
+    def _damaged(self, number: int, what: str) -> StorageError:
+        return StorageError(
+            "STORE_CORRUPT", f"{self.where}, line {number}", what, "the line that was appended", self.mend
+        )
