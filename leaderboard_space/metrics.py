@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from leaderboard_space import job_metrics
 from leaderboard_space.space import Space
 from submissions.registry import NAMES
 
@@ -42,6 +43,8 @@ class Metrics:
         self._store_errors = Counter(
             "fairspace_store_errors", "What the storage could not do, by code.", ("code",), registry=self.registry
         )
+        for counted in (job_metrics.BEGUN, job_metrics.RETRIED, job_metrics.ENDED, job_metrics.SECONDS):
+            self.registry.register(counted)
         ProcessCollector(registry=self.registry)
         self.registry.register(_Now(space))
 

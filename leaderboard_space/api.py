@@ -1,0 +1,173 @@
+"""The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, handing in.
+
+What only reads the log carries an `ETag` of the log's last event, so that asking again costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from leaderboard_space import api_data
+from leaderboard_space.api_models import (
+    Board,
+    BoardAbout,
+    Events,
+    FullRow,
+    Queue,
+    Refusal,
+    StandardAbout,
+    SubmissionState,
+)
+from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.identity import current_user, is_maintainer, required_user, space_of
+from leaderboard_space.space import Space
+from leaderboard_space.state import Submission
+from leaderboard_space.uploads import received
+from leaderboard_space.views import chosen_standard, chosen_view
+from submissions.version import VERSION
+
+REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
+router = APIRouter(prefix="/api/v1", responses=REFUSALS)
+MAX_AGE = 30
+"""Seconds for which an answer that only reads the log may be kept without asking."""
+MOST_ROWS = 500
+MOST_EVENTS = 1000
+Name = Annotated[str, Path(description="of a board, such as `iris`", max_length=40)]
+EntryName = Annotated[str, Path(description="of a row, as the board gives it", max_length=40)]
+StandardName = Annotated[str, Query(description="a standard of the benchmark; its first if left out", max_length=80)]
+Make = Callable[[Space], Any]
+_ZIP = {"schema": {"type": "string", "format": "binary"}}
+_FORM = {
+    "schema": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "format": "binary"}, "organisation": {"type": "string"}},
+    }
+}
+_BODY = {
+    "requestBody": {"required": True, "content": {"application/zip": _ZIP, "multipart/form-data": _FORM}},
+    "parameters": [
+        {
+            "name": "organisation",
+            "in": "query",
+            "schema": {"type": "string"},
+            "description": "one of yours, in whose name you hand in; in a form, a field",
+        }
+    ],
+}
+
+
+_FILTERS = [
+    {"name": name, "in": "query", "schema": {"type": "string"}, "description": about}
+    for name, about in re.findall(r"^ +(\w+): (.+)$", BoardQuery.__doc__ or "", re.MULTILINE)
+    if name not in ("benchmark", "columns")
+]
+"""The parameters that the page of a board has, too."""
+
+
+def _cached(request: Request, make: Make) -> Response:
+    """What follows from the log alone; 304 if the client has it already."""
+    space = space_of(request)
+    about = f"{VERSION}\0{space.state.number}\0{request.url.path}\0{request.url.query}"
+    tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
+    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}", "X-Content-Type-Options": "nosniff"}
+    sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
+    if tag in sent:
+        return Response(status_code=304, headers=headers)
+    made = make(space)
+    content = made if isinstance(made, str) else orjson.dumps(made)
+    return Response(content, headers=headers, media_type="application/json")
+
+
+def _fresh(made: Any, status: int = 200) -> Response:
+    """What depends on the queue or on who asks."""
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    return Response(orjson.dumps(made), status, headers, "application/json")
+
+
+@router.get("/boards", response_model=list[BoardAbout])
+def boards(request: Request) -> Response:
+    """Every board with its standards and number of rows."""
+    return _cached(request, api_data.boards)
+
+
+@router.get("/boards/{benchmark}", response_model=Board, openapi_extra={"parameters": _FILTERS})
+def board(
+    request: Request,
+    benchmark: Name,
+    limit: Annotated[int, Query(description="rows of a page", ge=1, le=MOST_ROWS)] = 100,
+) -> Response:
+    """The rows of a board: filtered, searched and sorted as on its page, a page at a time."""
+    query = BoardQuery.read(request.query_params, benchmark)
+    return _cached(request, lambda space: api_data.board(space, query, limit))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}", response_model=FullRow)
+def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardName = "") -> Response:
+    """One row with all its raw values, under a standard."""
+    name = chosen_view(benchmark).benchmark
+    chosen = chosen_standard(name, standard)
+    return _cached(request, lambda space: api_data.full_row(space, name, entry, chosen))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
+def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
+    """The result behind a row with all evidence, as `fairspace score --out` writes it."""
+    return _cached(request, lambda space: api_data.result(space, chosen_view(benchmark).benchmark, entry))
+
+
+@router.get("/standards", response_model=list[StandardAbout])
+def standards(request: Request) -> Response:
+    """What every standard fixes."""
+    return _cached(request, lambda space: api_data.standards())
+
+
+@router.get("/events", response_model=Events)
+def events(
+    request: Request,
+    after: Annotated[int, Query(description="number of the last event that is known", ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
+) -> Response:
+    """The public log: when something was handed in, and when a row came, went, came back or was made again."""
+    return _cached(request, lambda space: api_data.events(space, after, limit))
+
+
+@router.get("/queue", response_model=Queue)
+def queue(request: Request) -> Response:
+    """Who waits, the next one first; the ids of your own alone."""
+    return _fresh(api_data.queue(space_of(request), current_user(request)))
+
+
+@router.get("/submissions/{name}", response_model=SubmissionState)
+def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
+    """Where a submission of yours stands: its position, or its faults, or its scores and row."""
+    user, space = required_user(request), space_of(request)
+    space.state.refresh()
+    found = space.state.submission(name)
+    if found is None or not (found.user == user.name or is_maintainer(request, user)):
+        mend = "use the token of the user who handed it in"
+        raise SpaceError("UNKNOWN_SUBMISSION", name, "no submission of yours", "an id that handing in gave", mend)
+    return _fresh(api_data.submission(space, found))
+
+
+@router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
+async def submit(request: Request) -> Response:
+    """Hand in a .zip in the submission format. The same file again is the same submission, and counts once.
+
+    202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
+    """
+    user, space = required_user(request), space_of(request)
+    async with received(request) as (file, organisation):
+        found: Submission = await run_in_threadpool(space.intake.accept, file, user, organisation)
+    answer = _fresh(await run_in_threadpool(api_data.submission, space, found))
+    answer.status_code = 202 if found.outcome == "waiting" else 200
+    answer.headers["Location"] = f"/api/v1/submissions/{found.id}"
+    return answer

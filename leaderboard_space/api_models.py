@@ -1,0 +1,182 @@
+"""What the API answers: the fields of every object, as its OpenAPI document and `/api` tell them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+
+class Refusal(BaseModel):
+    """Every error: what was wrong, and how to mend it."""
+
+    code: str = Field(description="stable, for programs")
+    where: str
+    what: str
+    expected: str
+    mend: str
+
+
+class ValueModel(BaseModel):
+    """A number with its bounds and coverage, or the reason why there is none. Keys that say nothing are left out."""
+
+    name: str
+    state: Literal["value", "undefined", "not_run"]
+    value: float | None = None
+    low: float | None = Field(None, description="the smallest number that the missing samples allow")
+    high: float | None = Field(None, description="the largest number that the missing samples allow")
+    expected: int = Field(0, description="samples that the protocol asks for")
+    valid: int = Field(0, description="samples that could be used")
+    reason: str = ""
+    evidence: dict[str, Any] = Field(default_factory=dict, description="what the number was made from")
+
+
+class Facts(BaseModel):
+    """What a model is, as its submitter or the paper says."""
+
+    licence: str
+    architecture: str
+    parameters: float | None = Field(description="in billions")
+    open_weights: bool | None
+    tasks: list[str]
+
+
+class Row(BaseModel):
+    """One line of a board. Names are submitted text: data, never markup."""
+
+    entry: str = Field(description="unique on its board")
+    rank: int | None = Field(description="1 is best; null if unranked, or a baseline")
+    model: str
+    organisation: str
+    provenance: Literal["published", "scored here", "baseline"]
+    visibility: str = Field(description="what stands behind the figures")
+    source: str
+    cohort: str = Field(description="rows are ranked among rows of the same cohort")
+    ranked: float | None = Field(description="the number that ranks go by: the worst case")
+    unranked: list[str] = Field(description="every reason why there is no rank")
+    remarks: list[str]
+    labels: dict[str, str]
+    scores: dict[str, ValueModel]
+    footnotes: list[dict[str, Any]]
+    facts: Facts
+    address: str = Field(description="of the row's page")
+
+
+class FullRow(Row):
+    """A row with its raw values."""
+
+    benchmark: str
+    standard: str
+    values: dict[str, ValueModel]
+    signature: dict[str, str] = Field(description="standard, dataset revision, submission, versions; {} if published")
+    withdrawn: str | None = Field(None, description="why the row is not on the board")
+
+
+class BoardAbout(BaseModel):
+    """One of the boards."""
+
+    benchmark: str
+    title: str
+    standards: list[str]
+    higher_is_better: bool
+    rows: int = Field(description="under the first standard")
+    address: str
+
+
+class Board(BaseModel):
+    """A page of one table of a board."""
+
+    benchmark: str
+    standard: str
+    table: str = Field(description="which of the board's tables this is")
+    tables: list[str] = Field(description="all of the board")
+    total: int = Field(description="rows that the filters keep")
+    page: int = Field(description="from 1")
+    pages: int
+    rows: list[Row]
+
+
+class StandardAbout(BaseModel):
+    """What a standard fixes."""
+
+    benchmark: str
+    name: str
+    draft: str = Field(description="why it is not released, or ''")
+    minimum_coverage: float
+    settings: dict[str, Any]
+
+
+class FaultModel(BaseModel):
+    """One fault of a submission."""
+
+    code: str
+    where: str
+    what: str
+    expected: str
+    mend: str
+    count: int
+
+
+class SubmissionState(BaseModel):
+    """Where a submission stands."""
+
+    id: str
+    outcome: Literal["waiting", "scored", "refused", "failed"]
+    stage: Literal["queued", "running", "retried", "ended"]
+    position: int = Field(description="from 1, of those that wait; 0 for one that does not")
+    tries: int = Field(description="how often its scoring was begun")
+    since: str = Field(description="when the stage began, UTC")
+    accepted: str
+    ended: str
+    attempt: int
+    organisation: str
+    size: int
+    faults: list[FaultModel]
+    reason: str = Field(description="why it failed; a failure through our fault costs no quota")
+    same: bool = Field(description="whether its result was there before")
+    benchmark: str
+    entry: str = Field(description="of the row on the board, '' if there is none")
+    scores: dict[str, ValueModel]
+    row: str = Field(description="address of the row's page, '' if there is none")
+    address: str = Field(description="of the submission's page")
+
+
+class Waiting(BaseModel):
+    """One that waits or is being scored; `id` stands only on your own."""
+
+    position: int = Field(description="from 1; 0 while it is being scored")
+    stage: Literal["queued", "running", "retried", "ended"]
+    since: str
+    size: int
+    id: str | None
+
+
+class Queue(BaseModel):
+    """The queue, the next one first."""
+
+    length: int
+    waiting: list[Waiting]
+
+
+class EventModel(BaseModel):
+    """One event of the public log: who handed in or withdrew, and what was refused, is not told."""
+
+    number: int
+    time: str
+    kind: str
+    benchmark: str | None = None
+    entry: str | None = None
+    reason: str | None = Field(None, description="of a withdrawal, restoration or verification")
+
+
+class Events(BaseModel):
+    """Events of the log in order; ask again with `after=last` for those that follow."""
+
+    last: int = Field(description="number of the last event that is told here")
+    events: list[EventModel]
+
+
+class Action(BaseModel):
+    """What a maintainer says of a row."""
+
+    reason: str = Field(min_length=1, max_length=500)

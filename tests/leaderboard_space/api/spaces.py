@@ -1,0 +1,71 @@
+"""A Space over a small store whose queue only keeps what it is given, and a client of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from leaderboard_space.app import create_app
+from leaderboard_space.intake import Intake
+from leaderboard_space.jobs import Jobs, Progress
+from leaderboard_space.settings import Settings
+from leaderboard_space.space import Space
+from leaderboard_space.state import Submission, result_draft
+from submissions.result import Result
+
+
+class KeptJobs(Jobs):
+    """A queue that nobody works on."""
+
+    ids: list[str]
+    well = True
+
+    def put(self, submission: Submission) -> None:
+        if submission.id not in self.ids:
+            self.ids.append(submission.id)
+
+    def start(self) -> None:
+        pass
+
+    def stop(self, seconds: float = 20.0) -> None:
+        pass
+
+    def alive(self) -> bool:
+        return self.well
+
+    def waiting(self) -> list[str]:
+        return list(self.ids)
+
+    def progress(self, submission: Submission) -> Progress:
+        if submission.outcome != "waiting":
+            return Progress("ended", since=submission.ended)
+        return Progress("queued", self.ids.index(submission.id) + 1, since=submission.accepted)
+
+
+@dataclass
+class Opened:
+    """A Space and how to ask it."""
+
+    space: Space
+    jobs: KeptJobs
+    client: TestClient
+
+
+@contextmanager
+def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> Iterator[Opened]:
+    """A Space over a new store with these results."""
+    told = Settings(store=str(root / "store"), work=root / "work", **settings)  # type: ignore[arg-type]
+    with_jobs = Space.open(told)
+    jobs = KeptJobs(with_jobs.state, told)
+    jobs.ids = []
+    space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, jobs, told))
+    for result in results:
+        draft, files = result_draft(result)
+        space.storage.append([draft], files)
+    space.state.refresh()
+    with TestClient(create_app(space), base_url="http://127.0.0.1") as client:
+        yield Opened(space, jobs, client)
