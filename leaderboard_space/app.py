@@ -11,7 +11,9 @@ from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from starlette.middleware.gzip import GZipMiddleware
 
+from leaderboard_space import sign_in
 from leaderboard_space.errors import SpaceError
+from leaderboard_space.guard import Guard
 from leaderboard_space.logs import configure
 from leaderboard_space.metrics import Metrics
 from leaderboard_space.pages.rendering import ASSETS
@@ -21,7 +23,7 @@ from leaderboard_space.space import Space
 from leaderboard_space.watching import Watching
 from submissions.version import VERSION
 
-ROUTERS: tuple[str, ...] = ("leaderboard_space.operation",)
+ROUTERS: tuple[str, ...] = ("leaderboard_space.operation", "leaderboard_space.api")
 """Modules with a `router`, in the order in which they are asked."""
 GRACE = 20
 """Seconds that requests on their way have when the Space stops; the jobs have as many after them."""
@@ -48,6 +50,8 @@ def create_app(space: Space) -> FastAPI:
     app.state.space = space
     app.state.metrics = Metrics(space)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
+    app.add_middleware(Guard, space=space)
+    sign_in.attach(app, space)
     app.add_middleware(Watching, metrics=app.state.metrics)
     add_handlers(app)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)

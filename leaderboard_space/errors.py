@@ -7,6 +7,7 @@ from builders.errors import CodedError
 STATUS: dict[str, int] = {
     "SIGN_IN_REQUIRED": 401,
     "TOKEN_INVALID": 401,
+    "SIGN_IN_FAILED": 403,
     "NOT_A_MAINTAINER": 403,
     "ORGANISATION_UNKNOWN": 403,
     "FORM_FORGED": 403,
@@ -18,6 +19,8 @@ STATUS: dict[str, int] = {
     "UPLOAD_MISSING": 400,
     "UPLOAD_TOO_LARGE": 413,
     "UPLOAD_TOO_SLOW": 408,
+    "UPLOAD_TOO_MANY_PARTS": 413,
+    "REQUEST_TOO_LARGE": 413,
     "QUOTA_VALID": 429,
     "QUOTA_FAULTY": 429,
     "TOO_MANY_WAITING": 429,
@@ -30,6 +33,7 @@ STATUS: dict[str, int] = {
 """Code -> status of the answer."""
 CODES: dict[str, str] = {
     "SIGN_IN_REQUIRED": "submitting needs a signed-in user, or a token of one",
+    "SIGN_IN_FAILED": "a sign-in did not come to its end",
     "TOKEN_INVALID": "the token was not made here, or has expired",
     "NOT_A_MAINTAINER": "only maintainers may do this",
     "ORGANISATION_UNKNOWN": "a submitter names an organisation that they do not belong to",
@@ -42,6 +46,8 @@ CODES: dict[str, str] = {
     "UPLOAD_MISSING": "no file came with the request",
     "UPLOAD_TOO_LARGE": "the file has more bytes than the Space takes",
     "UPLOAD_TOO_SLOW": "the file did not come in time",
+    "UPLOAD_TOO_MANY_PARTS": "an upload holds more than the one file",
+    "REQUEST_TOO_LARGE": "the head or the body of a request is larger than any that is needed",
     "QUOTA_VALID": "the user has had as many submissions scored in a day as one may",
     "QUOTA_FAULTY": "the user has handed in as many faulty submissions in a day as one may",
     "TOO_MANY_WAITING": "the user has as many submissions waiting as one may",

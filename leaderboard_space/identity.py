@@ -1,14 +1,19 @@
-"""Who asks: a user who signed in at the Hub, one with a token made here, or `local` with `--insecure-local`."""
+"""Who asks: a user who signed in at the Hub, a program with a user's token, or `local` with `--insecure-local`."""
 
 from __future__ import annotations
+
+import time
 
 from starlette.requests import HTTPConnection
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.intake import User
+from leaderboard_space.rates import USER
 from leaderboard_space.space import Space
+from leaderboard_space.tokens import MARK
 
 LOCAL = User("local")
+HEADER = "x-fairspace-token"
 
 
 def space_of(request: HTTPConnection) -> Space:
@@ -18,8 +23,12 @@ def space_of(request: HTTPConnection) -> Space:
 
 
 def current_user(request: HTTPConnection) -> User | None:
-    """Who asks; None for a visitor."""
-    return LOCAL if space_of(request).settings.insecure_local else None
+    """Who asks; None for a visitor. SpaceError TOKEN_INVALID."""
+    if USER not in request.scope:
+        request.scope[USER] = None  # for the page that says that the token is not valid
+        request.scope[USER] = _found(request)
+    user: User | None = request.scope[USER]
+    return user
 
 
 def required_user(request: HTTPConnection) -> User:
@@ -32,5 +41,31 @@ def required_user(request: HTTPConnection) -> User:
 
 def is_maintainer(request: HTTPConnection, user: User) -> bool:
     """Whether a user may withdraw rows."""
-    settings = space_of(request).settings
-    return user.name in settings.admins or (settings.insecure_local and user == LOCAL)
+    return maintains(space_of(request), user)
+
+
+def maintains(space: Space, user: User) -> bool:
+    """Whether a user may withdraw rows."""
+    return user.name in space.settings.admins or (space.settings.insecure_local and user == LOCAL)
+
+
+def has_token(request: HTTPConnection) -> bool:
+    """Whether a program asks, with a token; a browser sends none by itself."""
+    return bool(_token(request))
+
+
+def _token(request: HTTPConnection) -> str:
+    """The token of a request, '' for none. `Authorization` may also hold one of the Hub, which is none of ours."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    bearer = given.strip() if scheme.lower() == "bearer" and given.strip().startswith(MARK) else ""
+    return request.headers.get(HEADER, "").strip() or bearer
+
+
+def _found(request: HTTPConnection) -> User | None:
+    space = space_of(request)
+    if token := _token(request):
+        return space.tokens.user(token)
+    told = request.scope.get("session", {}).get("user")
+    if told and told["until"] > time.time():
+        return User(told["name"], tuple(told["organisations"]))
+    return LOCAL if space.settings.insecure_local else None

@@ -1,7 +1,7 @@
-"""The log of what a Space does: one JSON object a line on standard error, which names no user and no query string.
+"""The log of what a Space does: one JSON object a line on standard error, which holds no query string.
 
 Every line has `time`, `level`, `logger` and `message`; what happened within a request also has its `request`, the id
-that the answer carries as `X-Request-Id`. `OPERATION.md` lists the further fields.
+that the answer carries as `X-Request-Id`. Only what was refused names a user. `OPERATION.md` lists the further fields.
 """
 
 from __future__ import annotations
@@ -47,5 +47,5 @@ def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = name != "uvicorn.access"
-    for name in ("httpx", "httpcore", "huggingface_hub", "asyncio", "multipart", "python_multipart"):
+    for name in ("httpx", "httpx2", "httpcore", "huey", "huggingface_hub", "asyncio", "multipart", "python_multipart"):
         logging.getLogger(name).setLevel("WARNING")

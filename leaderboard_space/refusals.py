@@ -8,17 +8,22 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.routing import Match
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.logs import REQUEST
 from leaderboard_space.pages.rendering import page
+from leaderboard_space.rates import client
 from leaderboard_space.storage import StorageError
 from submissions.faults import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")
 RETRY_AFTER = {"QUEUE_FULL": 60, "STOPPING": 10, "STORE_FAILED": 30, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60}
 """Seconds after which asking again may help."""
+CUT = "fairspace.cut"
+"""Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""
+_NOTED = "fairspace.noted"
 _LONGEST = 300
 
 
@@ -38,6 +43,8 @@ async def _answer(request: Request, error: Exception) -> Response:
 
 def as_space_error(request: Request, error: Exception) -> SpaceError:
     """What is told to the client; what went wrong within the Space is told in the log alone."""
+    if CUT in request.scope:
+        error = request.scope[CUT]
     if isinstance(error, SpaceError):
         return error
     if isinstance(error, StorageError):
@@ -58,11 +65,9 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
 
 
 def _of_status(request: Request, error: HTTPException) -> SpaceError:
-    method, path = request.method, request.url.path
-    if error.status_code == 404:
+    path = request.url.path
+    if error.status_code in (404, 405):
         return unknown(request)
-    if error.status_code == 405:
-        return SpaceError("WRONG_METHOD", path, method, "another method", "see /api for what there is")
     if error.status_code == 413:
         return SpaceError(
             "UPLOAD_TOO_LARGE", "the request", str(error.detail), "fewer bytes", "see /api for the limits"
@@ -90,9 +95,8 @@ def unknown(request: Request) -> SpaceError:
 
 def refuse(request: Request, error: SpaceError) -> Response:
     """An error as a page, or as JSON for the API and for who asks for JSON."""
-    request.app.state.metrics.refused(error.code)
+    note(request, error)
     where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
-    LOGGER.info("refused", extra={"code": error.code, "where": where, "status": error.status})  # `what` may name a user
     answer: Response
     if _wants_json(request):
         told = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
@@ -106,6 +110,15 @@ def refuse(request: Request, error: SpaceError) -> Response:
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = "Bearer"
     return answer
+
+
+def note(request: HTTPConnection, error: SpaceError) -> None:
+    """Leave one line of a refusal in the log, however often it is told on its way out."""
+    if request.scope.setdefault(_NOTED, error) is not error:
+        return
+    request.app.state.metrics.refused(error.code)
+    about = {"code": error.code, "where": plain(error.where)[:_LONGEST], "status": error.status}
+    LOGGER.info("refused", extra=about | {"path": plain(request.url.path)[:_LONGEST], "client": client(request)})
 
 
 def _wants_json(request: Request) -> bool:

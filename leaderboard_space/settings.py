@@ -25,6 +25,7 @@ class Settings:
         insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
         upload_bytes: of one file.
         upload_seconds: in which one file must have come.
+        requests_a_minute: of one client, pages and calls but not their scripts and styles; 0 for any number.
         valid_a_day: submissions of one user that are scored, in any 24 hours.
         faulty_a_day: submissions of one user that have faults, in any 24 hours.
         waiting: submissions of one user that wait at a time.
@@ -46,6 +47,7 @@ class Settings:
     insecure_local: bool = False
     upload_bytes: int = 200 << 20
     upload_seconds: int = 600
+    requests_a_minute: int = 600
     valid_a_day: int = 10
     faulty_a_day: int = 20
     waiting: int = 3

@@ -1,0 +1,57 @@
+"""What maintainers may do with a row: take it off the board, put it back, and say that they ran it again.
+
+Nothing is changed in the log: each is one more event, with who did it and why.
+"""
+
+from __future__ import annotations
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.events import Draft, Event, Kind
+from leaderboard_space.intake import User
+from leaderboard_space.state import State
+from submissions.faults import plain
+
+LONGEST = 500
+"""Characters of a reason."""
+_ABOUT_A_ROW: tuple[Kind, ...] = ("result", "withdrawn", "restored", "verified")
+
+
+def withdraw(state: State, entry: str, user: User, reason: str) -> Event:
+    """Take a row off the board. Done twice it is one event. Errors: as `_mark`."""
+    return _mark(state, "withdrawn", entry, user, reason)
+
+
+def restore(state: State, entry: str, user: User, reason: str) -> Event:
+    """Put a row back that was withdrawn. SpaceError BAD_PARAMETER if it was not; others as `_mark`."""
+    return _mark(state, "restored", entry, user, reason)
+
+
+def verify(state: State, entry: str, user: User, reason: str) -> Event:
+    """Say that the maintainers ran the model again and found the same; the reason says how. Errors: as `_mark`."""
+    return _mark(state, "verified", entry, user, reason)
+
+
+def _mark(state: State, kind: Kind, entry: str, user: User, reason: str) -> Event:
+    """Append what a maintainer says, unless it stands so already; that event is returned then.
+
+    Errors: SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError.
+    """
+    said = plain(reason).strip()
+    if not 0 < len(said) <= LONGEST:
+        expected = f"1 to {LONGEST} characters"
+        raise SpaceError("BAD_PARAMETER", "reason", f"{len(said)} characters", expected, "say why, for everybody")
+    state.refresh()
+    if state.entry(entry) is None:
+        mend = "rows that were scored here have one; published rows stand as printed"
+        raise SpaceError("UNKNOWN_ENTRY", "entry", repr(plain(entry)[:80]), "the entry of a row", mend)
+    about = [event for event in state.storage.events() if event.kind in _ABOUT_A_ROW and event.body["entry"] == entry]
+    sides: tuple[Kind, ...] = ("verified",) if kind == "verified" else ("withdrawn", "restored")
+    standing = next((event for event in reversed(about) if event.kind in sides), None)
+    if standing is not None and standing.kind == kind:
+        return standing
+    if kind == "restored" and standing is None:
+        raise SpaceError("BAD_PARAMETER", "entry", "a row on the board", "a withdrawn one", "choose another")
+    draft = Draft(kind, f"{kind}:{entry}:{about[-1].number}", {"entry": entry, "by": user.name, "reason": said})
+    (event,) = state.storage.append([draft])
+    state.refresh()
+    return event

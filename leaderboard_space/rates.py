@@ -1,0 +1,84 @@
+"""How much one client may ask for: requests by the minute, and uploads by the hour."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.requests import HTTPConnection
+
+CLIENTS = 10_000
+"""Clients that a `Rate` remembers; those that were quiet longest are forgotten first."""
+
+
+class Rate:
+    """A rate per client: `burst` at once, and as many again in every `seconds`.
+
+    Args:
+        burst: units, such as requests or bytes; 0 for any number.
+        seconds: until a client that used them all has all again.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, burst: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.burst, self.seconds, self._clock = burst, seconds, clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, client: str, units: float = 1) -> bool:
+        """Take units of a client's; False, and none taken, if there are not as many left."""
+        enough = not self.burst or self.left(client) >= units
+        if enough:
+            self.spend(client, units)
+        return enough
+
+    def left(self, client: str) -> float:
+        """What a client may still take at once; below 0 for one who spent more."""
+        with self._lock:
+            return self._of(client, self._clock())
+
+    def spend(self, client: str, units: float) -> None:
+        """Take units that turned out to be used, whether there are as many left or not."""
+        with self._lock:
+            now = self._clock()
+            left = self._of(client, now)
+            self._left.pop(client, None)
+            self._left[client] = (left - units, now)
+            if len(self._left) > CLIENTS:
+                self._left.popitem(last=False)
+
+    def _of(self, client: str, now: float) -> float:
+        left, then = self._left.get(client, (self.burst, now))
+        return min(self.burst, left + (now - then) * self.burst / self.seconds)
+
+
+USER = "fairspace.user"
+"""Of a request's scope: who asks, once `identity` has found out."""
+
+
+def client(request: HTTPConnection) -> str:
+    """Who is counted: the user, or the address of a visitor."""
+    user = request.scope.get(USER)
+    return user.name if user else address(request)
+
+
+def address(request: HTTPConnection) -> str:
+    """The address that a request comes from.
+
+    In a Space that is the last public one that the Hub's proxies name: what stands before it, the client may have made
+    up. Addresses of one IPv6 network count as one.
+    """
+    peer = request.client.host if request.client else ""
+    named = request.headers.get("x-forwarded-for", "").split(",") if os.environ.get("SPACE_ID") else []
+    for text in [*reversed(named), peer]:
+        try:
+            found = ipaddress.ip_address(text.strip())
+        except ValueError:
+            continue
+        if found.is_global:
+            return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    return peer

@@ -1,0 +1,48 @@
+"""Tokens, with which the programs of a signed-in user ask in the user's name."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.intake import User
+from submissions.faults import UsageError
+
+DAYS = 30
+MARK = "fairspace_"
+"""Every token begins so: what begins otherwise, such as a token of the Hub, is none of ours."""
+SHORTEST = 32
+"""Characters of a secret that somebody sets: a shorter one might be guessed from a token."""
+
+
+class Tokens:
+    """Makes and reads tokens.
+
+    Args:
+        secret: signs them; '' draws one, so that they end with this process. UsageError for a short one.
+    """
+
+    def __init__(self, secret: str = "") -> None:
+        if secret and len(secret) < SHORTEST:
+            raise UsageError(f"FAIRSPACE_SECRET has {len(secret)} characters; it needs at least {SHORTEST}.")
+        self._serializer = URLSafeTimedSerializer(
+            secret or secrets.token_urlsafe(48),
+            salt="fairspace token",
+            signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
+        )
+
+    def make(self, user: User) -> str:
+        """A token of that user."""
+        return MARK + str(self._serializer.dumps([user.name, list(user.organisations)]))
+
+    def user(self, token: str) -> User:
+        """Whose token it is. SpaceError TOKEN_INVALID if it was not made here, or more than `DAYS` days ago."""
+        try:
+            name, organisations = self._serializer.loads(token.removeprefix(MARK), max_age=DAYS * 86400)
+        except BadSignature:
+            found, expected = "one that is not of this Space, or too old", f"one of the last {DAYS} days"
+            raise SpaceError("TOKEN_INVALID", "the token", found, expected, "make a new one on /submit") from None
+        return User(name, tuple(organisations))
