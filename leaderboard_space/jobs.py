@@ -1,14 +1,35 @@
-"""Jobs: what was accepted waits here until it is scored, refused or failed."""
+"""Jobs: what was accepted waits here until it is scored, refused or failed.
+
+The log is the truth: whatever waits by the log, and neither stands in the queue nor is in a worker's hands, is put into
+the queue again, at the start and ever after.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import fcntl
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import IO, Literal
 
+from huey.consumer import Consumer
+
+from leaderboard_space.attempt import Attempt, HaltedError, waiting
+from leaderboard_space.job_queue import Job, JobQueue, Record, queue_errors
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission
+from leaderboard_space.storage import StorageError
+from leaderboard_space.watchdog import Watchdog
 
 Stage = Literal["queued", "running", "retried", "ended"]
+SCORING = "leaderboard_space.scoring"
+LOCK = "workers.lock"
+_LOG = logging.getLogger("fairspace.jobs")
+_KILL_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -18,7 +39,7 @@ class Progress:
     Args:
         stage: `retried` waits again after a try that ended its process.
         position: from 1, of those that wait; 0 for one that does not.
-        tries: how often it was begun.
+        tries: how often it was begun; 0 once it has ended.
         since: when the stage began, as `Event.time`.
     """
 
@@ -28,33 +49,233 @@ class Progress:
     since: str = ""
 
 
+@dataclass(frozen=True)
+class Timing:
+    """Seconds between what workers do.
+
+    Args:
+        beat: leases count on.
+        sweep: the log is looked through.
+        patience: until a lease that does not count on is taken back.
+        poll: an idle worker looks into the queue.
+        look: for which a view of the queue serves the pages.
+    """
+
+    beat: float = 1.0
+    sweep: float = 3.0
+    patience: float = 15.0
+    poll: float = 0.5
+    look: float = 0.5
+
+
+@dataclass(frozen=True)
+class _View:
+    """The queue at a moment: who waits in which order, who runs, and what their records say."""
+
+    order: list[str] = field(default_factory=list)
+    running: frozenset[Job] = frozenset()
+    records: dict[Job, Record] = field(default_factory=dict)
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.order, 1)}
+
+
 class Jobs:
     """The queue of a Space, and those who work on it.
 
     Args:
         state: of the store; its storage keeps what is accepted.
         settings: where the queue lies, workers, limits of a job.
+        module: what the child process of a job runs.
+        timing: of the workers.
     """
 
-    def __init__(self, state: State, settings: Settings) -> None:
-        self.state, self.settings = state, settings
+    def __init__(
+        self, state: State, settings: Settings, *, module: str = SCORING, timing: Timing | None = None
+    ) -> None:
+        self.state, self.settings, self.module = state, settings, module
+        self.timing = timing or Timing()
+        self.worker = uuid.uuid4().hex
+        self._watchdog = Watchdog(self.timing.patience)
+        self._stopping, self._stopped = threading.Event(), threading.Event()
+        self._running: dict[Job, threading.Event] = {}
+        self._threads: list[threading.Thread] = []
+        self._consumer: Consumer | None = None
+        self._lock_file: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        self._view: tuple[float, _View] | None = None
+
+    @cached_property
+    def queue(self) -> JobQueue:
+        """Where jobs wait."""
+        return JobQueue(self.settings, self._work)
 
     def put(self, submission: Submission) -> None:
         """Let a submission be scored. Putting the same attempt twice is no harm."""
-        raise NotImplementedError
+        try:
+            self.queue.put(Job(submission.id, submission.attempt))
+        except queue_errors() as error:
+            _LOG.warning("a job is not queued yet: %s", error, extra={"id": submission.id})
+        self._view = None
 
     def start(self) -> None:
         """Queue what the log says is waiting, and begin to work."""
-        raise NotImplementedError
+        if self.settings.workers and not self.settings.queue:
+            self._forget_the_dead()
+        self._sweep_safely()
+        self._begin("sweep", self._sweep_on)
+        if self.settings.workers:
+            self._begin("beat", self._beat_on)
+            self._consumer = _Consumer(
+                self.queue.huey,
+                workers=self.settings.workers,
+                periodic=False,
+                max_delay=self.timing.poll,
+                scheduler_interval=60,
+            )
+            self._consumer.start()
 
     def stop(self, seconds: float = 20.0) -> None:
         """Take no further job, give the running ones some seconds, and leave what is not done to the next start."""
-        raise NotImplementedError
+        self._stopping.set()
+        if self._consumer is not None:
+            self._consumer.stop()
+            workers = [thread for _, thread in self._consumer.worker_threads]
+            _join(workers, seconds)
+            for halt in list(self._running.values()):
+                halt.set()
+            _join(workers, _KILL_SECONDS)
+        self._stopped.set()
+        _join(self._threads, _KILL_SECONDS)
+        if self._lock_file is not None:
+            self._lock_file.close()
+        self.queue.huey.storage.close()
 
     def progress(self, submission: Submission) -> Progress:
         """Where a submission stands."""
-        raise NotImplementedError
+        if submission.outcome != "waiting":
+            return Progress("ended", since=submission.ended)
+        view = self._look()
+        job = Job(submission.id, submission.attempt)
+        record = view.records.get(job, Record())
+        if job in view.running:
+            return Progress("running", 0, record.tries, record.since)
+        position = view.positions.get(job.id, len(view.order) + 1)
+        if record.tries:
+            return Progress("retried", position, record.tries, record.since)
+        return Progress("queued", position, 0, submission.accepted)
 
     def waiting(self) -> list[str]:
         """The ids of those that wait, the next one first."""
-        raise NotImplementedError
+        return list(self._look().order)
+
+    def running(self) -> int:
+        """How many are being scored, by all workers."""
+        return len(self._look().running)
+
+    def _look(self) -> _View:
+        with self._lock:
+            at = time.monotonic()
+            if self._view is None or at - self._view[0] > self.timing.look:
+                self._view = at, self._look_afresh()
+            return self._view[1]
+
+    def _look_afresh(self) -> _View:
+        jobs = self._waiting_jobs()
+        try:
+            queued = self.queue.jobs()
+            running = frozenset(self.queue.leases(jobs))
+            records = self.queue.records(jobs)
+        except queue_errors() as error:
+            _LOG.warning("the queue cannot be read: %s", error)
+            return _View([job.id for job in jobs])
+        known = set(jobs)
+        order = dict.fromkeys([*(job for job in queued if job in known), *jobs])
+        return _View([job.id for job in order if job not in running], running, records)
+
+    def _waiting_jobs(self) -> list[Job]:
+        return [Job(one.id, one.attempt) for one in self.state.submissions() if one.outcome == "waiting"]
+
+    def _work(self, job: Job) -> None:
+        """What a worker does with a job that it took out of the queue."""
+        if self._stopping.is_set():
+            self.queue.put(job)
+            return
+        if not self.queue.take(job, self.worker):
+            return
+        halt = self._running[job] = threading.Event()
+        try:
+            Attempt(self.state, self.settings, self.queue, job, self.module, halt).run()
+        except HaltedError:
+            _LOG.info("a job was halted", extra={"id": job.id, "attempt": job.attempt})
+        finally:
+            del self._running[job]
+            self.queue.release(job, self.worker)
+        if waiting(self.state, job):
+            self.queue.put(job)
+
+    def _begin(self, name: str, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, name=f"jobs-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _beat_on(self) -> None:
+        """Let own leases count on; end the try of one that somebody took back."""
+        while not self._stopped.wait(self.timing.beat):
+            for job, halt in list(self._running.items()):
+                try:
+                    if not self.queue.beat(job, self.worker):
+                        halt.set()
+                except queue_errors() as error:
+                    _LOG.warning("a lease cannot count on: %s", error, extra={"id": job.id})
+
+    def _sweep_on(self) -> None:
+        while not self._stopping.wait(self.timing.sweep):
+            self._sweep_safely()
+
+    def _sweep_safely(self) -> None:
+        try:
+            self._sweep()
+        except (StorageError, *queue_errors()) as error:
+            _LOG.warning("the log was not looked through: %s", error)
+
+    def _sweep(self) -> None:
+        """Queue what waits by the log and is in nobody's hands; take leases back that stand still."""
+        self.state.refresh()
+        jobs = self._waiting_jobs()
+        leases = self.queue.leases(jobs)
+        for job, lease in self._watchdog.still(leases).items():
+            _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
+            self.queue.release(job, lease.worker)
+            del leases[job]
+        queued = {*leases, *self.queue.jobs()}
+        for job in jobs:
+            if job not in queued:
+                self.queue.put(job)
+
+    def _forget_the_dead(self) -> None:
+        """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""
+        self._lock_file = (self.settings.work / LOCK).open("wb")
+        try:
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            for job, lease in self.queue.leases(self.queue.kept()).items():
+                self.queue.release(job, lease.worker)
+        fcntl.flock(self._lock_file, fcntl.LOCK_SH)
+
+
+class _Consumer(Consumer):  # type: ignore[misc]
+    """Workers in threads of a process whose signals somebody else handles."""
+
+    def _set_signal_handlers(self) -> None:
+        pass
+
+
+def _join(threads: list[threading.Thread], seconds: float) -> None:
+    """Wait for threads, for some seconds in all."""
+    until = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(until - time.monotonic(), 0))

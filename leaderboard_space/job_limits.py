@@ -1,0 +1,94 @@
+"""`python -m leaderboard_space.job_limits LIMITS PARENT MODULE ARGUMENT ...` runs a module within limits on itself.
+
+It dies with its parent, and ends with `MEMORY` where Python found no more memory. Nothing but the standard library is
+loaded before the limits hold.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import runpy
+import signal
+import sys
+from dataclasses import asdict, dataclass
+
+MEMORY = 86
+"""Exit status of a module that ran out of memory."""
+_PR_SET_PDEATHSIG = 1
+_GRACE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """What one job may take.
+
+    Args:
+        memory: bytes, of all its processes.
+        cpu_seconds: of the processor.
+        seconds: that it may last.
+        file_bytes: of a file that it writes, of all files in its folder, and of what it prints.
+        open_files: at a time.
+        processes: at a time.
+        threads: of the user whom it runs as, in all; the kernel counts so, and root's not at all.
+        nice: how far it stands behind others.
+    """
+
+    memory: int
+    cpu_seconds: int
+    seconds: float
+    file_bytes: int
+    open_files: int = 256
+    processes: int = 32
+    threads: int = 4096
+    nice: int = 0
+
+    def dumps(self) -> str:
+        """As an argument of this program."""
+        return json.dumps(asdict(self))
+
+
+def apply(limits: JobLimits) -> None:
+    """Set the limits that the kernel watches on this process; whoever started it watches the others.
+
+    Memory is limited as what a process may write to (RLIMIT_DATA): torch reserves far more addresses than it uses.
+    """
+    for kind, most, grace in (
+        (resource.RLIMIT_DATA, limits.memory, 0),
+        (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
+        (resource.RLIMIT_NOFILE, limits.open_files, 0),
+        (resource.RLIMIT_NPROC, limits.threads, 0),
+        (resource.RLIMIT_CPU, limits.cpu_seconds, _GRACE_SECONDS),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        asked = (most, most + grace)
+        resource.setrlimit(kind, asked if hard == resource.RLIM_INFINITY else (min(most, hard), min(asked[1], hard)))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    os.nice(limits.nice)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have this process killed when its parent ends, however it does; at once if it has ended already."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main() -> None:
+    """Run the module that the arguments name."""
+    told, parent, module = sys.argv[1:4]
+    die_with_parent(int(parent))
+    apply(JobLimits(**json.loads(told)))
+    sys.argv = sys.argv[3:]
+    try:
+        runpy.run_module(module, run_name="__main__")
+    except MemoryError:
+        os._exit(MEMORY)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""What waits for a worker, and what workers tell each other: a queue of huey, with leases and counts beside it.
+
+It lies in a file of SQLite or in Redis, outlives every process, and can be lost: the log says what is to be done.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+from huey import Huey, RedisHuey, SqliteHuey
+from huey.constants import EmptyData
+from huey.registry import Message
+from huey.serializer import Serializer
+
+from leaderboard_space.settings import Settings
+
+FILE = "queue.db"
+_NAME = "fairspace"
+_LEASE, _RECORD = "lease:", "record:"
+
+
+@dataclass(frozen=True, order=True)
+class Job:
+    """One attempt at a submission.
+
+    Args:
+        id: of the submission.
+        attempt: from 1.
+    """
+
+    id: str
+    attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.id}:{self.attempt}"
+
+
+@dataclass(frozen=True)
+class Lease:
+    """That a worker has a job in hand, for as long as it goes on counting.
+
+    Args:
+        worker: who.
+        beat: a count that grows; no time, since clocks jump and differ.
+    """
+
+    worker: str
+    beat: int = 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of the tries of a job so far.
+
+    Args:
+        tries: begun.
+        since: when the last one began, or ended and the job waits again, as `Event.time`.
+        reason: how the last one ended, '' for none or one that runs.
+    """
+
+    tries: int = 0
+    since: str = ""
+    reason: str = ""
+
+
+def queue_errors() -> tuple[type[Exception], ...]:
+    """What a queue raises that cannot be reached or written."""
+    try:
+        from redis import RedisError
+    except ImportError:
+        return sqlite3.Error, OSError
+    return sqlite3.Error, OSError, RedisError
+
+
+class _JsonSerializer(Serializer):  # type: ignore[misc]
+    """Messages as JSON: a pickle out of a shared Redis would be code."""
+
+    def _serialize(self, data: Message) -> bytes:
+        return orjson.dumps(list(data))
+
+    def _deserialize(self, data: bytes) -> Message:
+        return Message(*orjson.loads(data))
+
+
+class JobQueue:
+    """The queue that the settings name.
+
+    Args:
+        settings: where it lies.
+        work: done by a worker with each job that it takes.
+    """
+
+    def __init__(self, settings: Settings, work: Callable[[Job], None]) -> None:
+        def score(name: str, attempt: int) -> None:
+            work(Job(name, attempt))
+
+        about: dict[str, Any] = {"results": False, "serializer": _JsonSerializer()}
+        if settings.queue:
+            self.huey: Huey = RedisHuey(_NAME, url=settings.queue, **about)
+        else:
+            settings.work.mkdir(parents=True, exist_ok=True)
+            self.huey = SqliteHuey(_NAME, filename=str(settings.work / FILE), strict_fifo=True, timeout=30, **about)
+        self._task = self.huey.task()(score)
+        self._kept = self.huey.storage
+
+    def put(self, job: Job) -> None:
+        """Queue a job behind the others; one that is queued already stays where it is."""
+        if job not in self.jobs():
+            self.huey.enqueue(self._task.s(job.id, job.attempt))
+
+    def jobs(self) -> list[Job]:
+        """What is queued, the next one first."""
+        return list(dict.fromkeys(Job(*task.args) for task in self.huey.pending()))
+
+    def take(self, job: Job, worker: str) -> bool:
+        """Take the lease of a job. False if somebody has it."""
+        return bool(self._kept.put_if_empty(f"{_LEASE}{job}", _dump(Lease(worker))))
+
+    def beat(self, job: Job, worker: str) -> bool:
+        """Let the lease of a job count on. False if it is no longer that worker's."""
+        lease = self.lease(job)
+        if lease is None or lease.worker != worker:
+            return False
+        self._kept.put_data(f"{_LEASE}{job}", _dump(Lease(worker, lease.beat + 1)))
+        return True
+
+    def release(self, job: Job, worker: str) -> None:
+        """Give the lease of a job back if that worker has it."""
+        found = self.lease(job)
+        if found is not None and found.worker == worker:
+            self._kept.delete_data(f"{_LEASE}{job}")
+
+    def lease(self, job: Job) -> Lease | None:
+        """The lease of a job."""
+        return self.leases([job]).get(job)
+
+    def leases(self, jobs: Iterable[Job]) -> dict[Job, Lease]:
+        """The leases of those jobs that somebody has in hand."""
+        return {job: Lease(**data) for job, data in self._peek(_LEASE, jobs).items()}
+
+    def records(self, jobs: Iterable[Job]) -> dict[Job, Record]:
+        """The records of those jobs that were begun."""
+        return {job: Record(**data) for job, data in self._peek(_RECORD, jobs).items()}
+
+    def note(self, job: Job, record: Record) -> None:
+        """Keep the record of a job."""
+        self._kept.put_data(f"{_RECORD}{job}", _dump(record))
+
+    def forget(self, job: Job) -> None:
+        """Let go of what is kept about a job that has ended."""
+        self._kept.delete_data(f"{_RECORD}{job}")
+
+    def kept(self) -> set[Job]:
+        """The jobs that anything is kept about."""
+        names = [name.rpartition(":") for name in self._kept.result_items() if name.startswith((_LEASE, _RECORD))]
+        return {Job(start.partition(":")[2], int(attempt)) for start, _, attempt in names}
+
+    def _peek(self, kind: str, jobs: Iterable[Job]) -> dict[Job, Any]:
+        keys = {f"{kind}{job}": job for job in jobs}
+        found = self._kept.peek_many(list(keys)) if keys else {}
+        return {keys[key]: orjson.loads(data) for key, data in found.items() if data is not EmptyData}
+
+
+def _dump(about: Lease | Record) -> bytes:
+    return orjson.dumps(asdict(about))

@@ -1,0 +1,29 @@
+"""`python -m leaderboard_space.scoring FILE FOLDER`: check a submission and score it, in a process of its own.
+
+It writes `result.json`, or `faults.json` for a submission that cannot be scored, into the folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import orjson
+
+from submissions.check import check_submission
+from submissions.result import score_submission
+
+RESULT, FAULTS = "result.json", "faults.json"
+
+
+def score(file: Path, folder: Path) -> None:
+    """Check and score a submission; baselines and images are refused as `check_submission` does."""
+    report = check_submission(file, allow_baseline=False)
+    if report.submission is None:
+        (folder / FAULTS).write_bytes(orjson.dumps([fault.to_json() for fault in report.faults]))
+    else:
+        (folder / RESULT).write_text(score_submission(report.submission).dumps(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    score(Path(sys.argv[1]), Path(sys.argv[2]))
