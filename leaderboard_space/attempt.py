@@ -18,7 +18,7 @@ from leaderboard_space.child import Ended, run_child, threads_of_user
 from leaderboard_space.events import Draft
 from leaderboard_space.job_limits import JobLimits
 from leaderboard_space.job_metrics import BEGUN, ENDED, RETRIED, SECONDS
-from leaderboard_space.job_queue import Job, JobQueue, Record, queue_errors
+from leaderboard_space.job_queue import TROUBLE, Job, JobQueue, Record
 from leaderboard_space.scoring import FAULTS, RESULT
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission, result_draft
@@ -161,7 +161,7 @@ class Attempt:
         while not self.halt.is_set():
             try:
                 return call()
-            except (StorageError, *queue_errors()) as error:
+            except TROUBLE as error:
                 if isinstance(error, StorageError) and error.code in _LOST:
                     raise
                 _LOG.warning("a job waits: %s", error, extra={"id": self.job.id, "attempt": self.job.attempt})

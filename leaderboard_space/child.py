@@ -59,18 +59,9 @@ def run_child(
     begun = time.monotonic()
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    command = [
-        sys.executable,
-        "-P",
-        "-B",
-        "-m",
-        "leaderboard_space.job_limits",
-        limits.dumps(),
-        str(os.getpid()),
-        module,
-    ]
+    limited = ["leaderboard_space.job_limits", limits.dumps(), str(os.getpid())]
     with subprocess.Popen(
-        [*command, *arguments],
+        [sys.executable, "-P", "-B", "-m", *limited, module, *arguments],
         cwd=folder,
         env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | own | offline,
         stdin=subprocess.DEVNULL,

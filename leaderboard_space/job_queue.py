@@ -17,6 +17,7 @@ from huey.registry import Message
 from huey.serializer import Serializer
 
 from leaderboard_space.settings import Settings
+from leaderboard_space.storage import StorageError
 
 FILE = "queue.db"
 _NAME = "fairspace"
@@ -67,8 +68,7 @@ class Record:
     reason: str = ""
 
 
-def queue_errors() -> tuple[type[Exception], ...]:
-    """What a queue raises that cannot be reached or written."""
+def _queue_errors() -> tuple[type[Exception], ...]:
     try:
         from redis import RedisError
     except ImportError:
@@ -76,7 +76,13 @@ def queue_errors() -> tuple[type[Exception], ...]:
     return sqlite3.Error, OSError, RedisError
 
 
-class _JsonSerializer(Serializer):  # type: ignore[misc]
+QUEUE_ERRORS = _queue_errors()
+"""What a queue raises that cannot be reached or written."""
+TROUBLE: tuple[type[Exception], ...] = (StorageError, *QUEUE_ERRORS)
+"""What may be over when it is tried again later: of the queue, or of the store."""
+
+
+class _JsonSerializer(Serializer):
     """Messages as JSON: a pickle out of a shared Redis would be code."""
 
     def _serialize(self, data: Message) -> bytes:

@@ -19,10 +19,9 @@ from typing import IO, Literal
 from huey.consumer import Consumer
 
 from leaderboard_space.attempt import Attempt, HaltedError, waiting
-from leaderboard_space.job_queue import Job, JobQueue, Record, queue_errors
+from leaderboard_space.job_queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission
-from leaderboard_space.storage import StorageError
 from leaderboard_space.watchdog import Watchdog
 
 Stage = Literal["queued", "running", "retried", "ended"]
@@ -115,7 +114,7 @@ class Jobs:
         """Let a submission be scored. Putting the same attempt twice is no harm."""
         try:
             self.queue.put(Job(submission.id, submission.attempt))
-        except queue_errors() as error:
+        except QUEUE_ERRORS as error:
             _LOG.warning("a job is not queued yet: %s", error, extra={"id": submission.id})
         self._view = None
 
@@ -187,7 +186,7 @@ class Jobs:
             queued = self.queue.jobs()
             running = frozenset(self.queue.leases(jobs))
             records = self.queue.records(jobs)
-        except queue_errors() as error:
+        except QUEUE_ERRORS as error:
             _LOG.warning("the queue cannot be read: %s", error)
             return _View([job.id for job in jobs])
         known = set(jobs)
@@ -227,7 +226,7 @@ class Jobs:
                 try:
                     if not self.queue.beat(job, self.worker):
                         halt.set()
-                except queue_errors() as error:
+                except QUEUE_ERRORS as error:
                     _LOG.warning("a lease cannot count on: %s", error, extra={"id": job.id})
 
     def _sweep_on(self) -> None:
@@ -237,7 +236,7 @@ class Jobs:
     def _sweep_safely(self) -> None:
         try:
             self._sweep()
-        except (StorageError, *queue_errors()) as error:
+        except TROUBLE as error:
             _LOG.warning("the log was not looked through: %s", error)
 
     def _sweep(self) -> None:
@@ -267,7 +266,7 @@ class Jobs:
         fcntl.flock(self._lock_file, fcntl.LOCK_SH)
 
 
-class _Consumer(Consumer):  # type: ignore[misc]
+class _Consumer(Consumer):
     """Workers in threads of a process whose signals somebody else handles."""
 
     def _set_signal_handlers(self) -> None:
