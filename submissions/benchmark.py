@@ -30,12 +30,14 @@ class Task:
         table: the table of the submission that holds its rows.
         samples: how often each item is asked; `sample` runs from 0 to samples - 1.
         ids: dataset revision -> all item ids of the task, a string array without repeats.
+        values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
     """
 
     name: str
     table: TableName
     samples: int
     ids: Callable[[str], pa.Array]
+    values: tuple[str, ...] = ()
 
 
 class Standard(Protocol):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
+from submissions.facts import Facts, facts_of, published_facts
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, limits_of, rescore
@@ -22,25 +23,6 @@ Provenance = Literal["published", "scored here", "baseline"]
 Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
 """What stands behind a row's figures: print alone; answers whose labels or judgements the submitter made; answers that
 were parsed and scored here; a run that the maintainers made again."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a model is, as its submitter or the paper says; readers filter by it.
-
-    Args:
-        licence: SPDX identifier where there is one, '' if not told. Untrusted text.
-        architecture: for example `diffusion`; '' if not told.
-        parameters: in billions; None if not told.
-        open_weights: None if not told.
-        tasks: the tasks that have a value, in the benchmark's order.
-    """
-
-    licence: str = ""
-    architecture: str = ""
-    parameters: float | None = None
-    open_weights: bool | None = None
-    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,10 +98,10 @@ def entry(result: Result) -> str:
 def published_rows(benchmark: str, standard: str = "inaugural") -> tuple[Row, ...]:
     """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
     find_standard(find_benchmark(benchmark), standard)
-    return tuple(_published_row(number, row) for number, row in enumerate(published(benchmark, standard), 1))
+    return tuple(_published_row(benchmark, number, row) for number, row in enumerate(published(benchmark, standard), 1))
 
 
-def _published_row(number: int, row: Published) -> Row:
+def _published_row(benchmark: str, number: int, row: Published) -> Row:
     value = row.scores.get(row.ranking)
     return Row(
         entry=f"p-{number:02}",
@@ -134,6 +116,7 @@ def _published_row(number: int, row: Published) -> Row:
         unranked=row.unranked,
         footnotes=row.footnotes,
         values=row.values,
+        facts=published_facts(benchmark, row),
     )
 
 
@@ -158,13 +141,8 @@ def scored_row(result: Result, standard: str) -> Row:
         values=result.values,
         result=result,
         visibility="self-reported labels or judge" if labelled else "recomputed here",
-        facts=_facts(result),
+        facts=facts_of(result),
     )
-
-
-def _facts(result: Result) -> Facts:
-    """What `submission.json` says of the model."""
-    return Facts(licence=str(result.meta.get("licence", "")))
 
 
 def _cohort(result: Result) -> str:

@@ -15,15 +15,18 @@ from submissions.registry import NAMES, benchmark
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
-"""Details that are turned into faults; submission.json has 13 fields."""
+"""Details that are turned into faults; submission.json has 16 fields."""
 _KINDS = {
     "string_type": "a text, in quotation marks",
     "dict_type": "an object",
     "model_type": "an object",
     "list_type": "a list",
+    "float_type": "a number",
+    "bool_type": "true or false",
     "too_short": "at least one, or no such field",
     "too_long": "at most 8",
 }
+_BEYOND = ("greater_than_equal", "less_than_equal", "finite_number")
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -80,6 +83,8 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
         what = f"{name} is {show(found)}{did_you_mean(found[:64], choices) if isinstance(found, str) else ''}"
     elif kind in _TEXT_ERRORS:
         code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
+    elif kind in _BEYOND:
+        code, what, expected = "VALUE_RANGE", f"{name} is {show(found)}", "billions, from 1e-9 to 100,000"
     else:
         setting = (
             kind not in ("dict_type", "model_type")

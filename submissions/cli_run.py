@@ -12,6 +12,7 @@ import typer
 
 from submissions import show
 from submissions.faults import UsageError, plain
+from submissions.format import ARCHITECTURES
 from submissions.registry import NAMES
 from submissions.running.errors import RunError
 
@@ -47,6 +48,11 @@ MaxTokensOption = Annotated[int | None, typer.Option(help="Of an answer; the tas
 RevisionOption = Annotated[str, typer.Option(help="Commit, date or version of the model.")]
 OrganisationOption = Annotated[str, typer.Option(help="Who made the model.")]
 LicenceOption = Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")]
+ParametersOption = Annotated[float | None, typer.Option(help="All parameters of the model, in billions.")]
+WeightsOption = Annotated[
+    bool | None, typer.Option("--open-weights/--closed-weights", help="Whether anybody can download the weights.")
+]
+ArchitectureOption = Annotated[str | None, typer.Option(help=f"How it generates: {', '.join(ARCHITECTURES)}.")]
 ContactOption = Annotated[str, typer.Option(help="Where questions can be asked.")]
 TokenLimitOption = Annotated[
     int | None, typer.Option(help="Stop when so many tokens are spent, over all starts; the command goes on.", min=1)
@@ -96,6 +102,9 @@ def run(
     organisation: OrganisationOption = "not stated",
     licence: LicenceOption = "not stated",
     contact: ContactOption = "not stated",
+    parameters: ParametersOption = None,
+    open_weights: WeightsOption = None,
+    architecture: ArchitectureOption = None,
     again: AgainOption = False,
     score: Annotated[bool, typer.Option(help="Put the scores into Inspect's log; they take a while.")] = True,
     batch: Annotated[int, typer.Option(help="Faces at a time for ARES; changes nothing but speed.", min=1)] = 64,
@@ -126,7 +135,7 @@ def run(
             model, base_url, connections, retries, timeout, temperature, top_p, max_tokens, given, bounds
         )
     _check_idle(chosen, model, images)
-    about = About(name, revision, organisation, licence, contact)
+    about = About(name, revision, organisation, licence, contact, parameters, open_weights, architecture)
     rated = _pairs("--quality", quality or [])
     settings = RunSettings(
         chosen, out, asked, images, ares, faces_setting(faces), rated, about, again, score, device, batch
@@ -311,6 +320,9 @@ def import_inspect(
     organisation: OrganisationOption = "not stated",
     licence: LicenceOption = "not stated",
     contact: ContactOption = "not stated",
+    parameters: ParametersOption = None,
+    open_weights: WeightsOption = None,
+    architecture: ArchitectureOption = None,
 ) -> None:
     """Turn Inspect's logs of a benchmark's tasks into a submission, or those of judges into its judgements."""
     need_run()
@@ -323,7 +335,8 @@ def import_inspect(
     if out is not None and submission is None:
         if len(revisions) > 1:
             raise UsageError(f"There are {len(revisions)} revisions of one model; give one.")
-        about = About(model, revisions[0] if revisions else "not stated", organisation, licence, contact)
+        first = revisions[0] if revisions else "not stated"
+        about = About(model, first, organisation, licence, contact, parameters, open_weights, architecture)
         with watched() as tell:
             outcome = imported(logs, out, about=about, tell=tell)
     elif submission is not None and out is None:

@@ -88,7 +88,7 @@ CODES: dict[str, Code] = {
     "FACES_MISSING": Code("fact_or_fair counts every face, and `faces` is null", "say how many faces were found"),
     "FACE_GAP": Code("the faces of an image are not 0, 1, 2, ...", "hand in every face that was found"),
     "VOCABULARY": Code("a label is outside the closed vocabulary", "map the labeller's words; null for none"),
-    "VALUE_RANGE": Code("a measured value is outside its range", "scale it; null where it was not measured"),
+    "VALUE_RANGE": Code("a number is outside its range", "scale it, or leave it out (null) where it is not known"),
     "LABELS_WITHOUT_OK": Code("labels in a row whose status is not ok", "remove the labels, or set status ok"),
     "OK_WITHOUT_LABELS": Code("status ok without any label", "write status abstained"),
     "STATUS_CONFLICT": Code("no_face, unreadable or refused beside other faces", "keep the faces or that one row"),

@@ -13,7 +13,7 @@ from functools import partial
 from builders.fact_or_fair import REVISIONS, SAMPLES, TASKS, ids
 from builders.fact_or_fair_statistics import ATTRIBUTES
 from submissions.benchmark import Benchmark, Scored, Task, Values
-from submissions.fact_or_fair_counts import LLM_CONTEXTS, T2I_CONTEXTS
+from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONTEXTS, task_of
 from submissions.fact_or_fair_measure import measure
 from submissions.fact_or_fair_parsing import VERSION
 from submissions.format import Submission
@@ -152,7 +152,13 @@ BENCHMARK = Benchmark(
     title="FACT-OR-FAIR",
     dataset_revisions=REVISIONS,
     tasks=tuple(
-        Task(task, "responses" if task.startswith("llm") else "annotations", SAMPLES[task], partial(ids, task))
+        Task(
+            task,
+            "responses" if task.startswith("llm") else "annotations",
+            SAMPLES[task],
+            partial(ids, task),
+            tuple(f"fairness_{context}_gender" for context in ALL_CONTEXTS if task_of(context) == task),
+        )
         for task in TASKS
     ),
     measure=measure,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +25,11 @@ Line = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{MARKS}]([^{MARKS}]*[^\s{MARKS}])?$")
 ]
 """One line of text that begins and ends with a visible character."""
+Architecture = Literal["autoregressive", "diffusion", "autoregressive + diffusion", "masked", "adversarial", "other"]
+"""How a model generates; a flow counts as diffusion, and experts or an encoder before the decoder change nothing."""
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
+Parameters = Annotated[float, Field(ge=1e-9, le=100_000, allow_inf_nan=False)]
+"""Billions of parameters."""
 
 
 class _Model(BaseModel):
@@ -61,6 +66,11 @@ class SubmissionMeta(_Model):
         max_length=8,
         description="further judge models, whose judgements do not enter the score; no two judges of one name",
     )
+    parameters: Parameters | None = Field(
+        default=None, description="of the model, in billions; all of them, also those of experts that are not asked"
+    )
+    open_weights: bool | None = Field(default=None, description="whether anybody can download the weights")
+    architecture: Architecture | None = Field(default=None, description="how the model generates")
     baseline: Literal["random", "constant", "stereotyped", "balanced", "refusing"] | None = Field(
         default=None, description="set by `fairspace baseline` alone: a trivial model, marked so on the board"
     )

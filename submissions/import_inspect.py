@@ -165,6 +165,7 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
             organisation=about.organisation,
             licence=about.licence,
             contact=about.contact,
+            **about.facts(),
             generation=generation,
         )
     except ValidationError as error:

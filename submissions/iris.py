@@ -29,11 +29,13 @@ from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occup
 from submissions.values import Value, measured, not_run, undefined
 
 TASKS = (
-    Task(NEUTRAL, "annotations", iris_gen_52.IMAGES, iris_gen_52.ids),
-    Task(STEER, "annotations", iris_steer_60.IMAGES, iris_steer_60.steer_ids),
-    Task(OCCUPATION, "responses", 1, iris_ideal_52.image_ids),
-    Task(TOURNAMENT, "responses", 1, iris_ideal_52.tournament_ids),
-    Task(PAIR, "responses", 1, iris_steer_60.pair_ids),
+    Task(NEUTRAL, "annotations", iris_gen_52.IMAGES, iris_gen_52.ids, ("RD_gender", "IFS_Gen.RD_gender")),
+    Task(
+        STEER, "annotations", iris_steer_60.IMAGES, iris_steer_60.steer_ids, ("Penalty_delta_GSR", "BIS_Gen.magnitude")
+    ),
+    Task(OCCUPATION, "responses", 1, iris_ideal_52.image_ids, ("AD_single_gender", "IFS_Und.AD_single")),
+    Task(TOURNAMENT, "responses", 1, iris_ideal_52.tournament_ids, ("JSD_gender_US", "RFS_Und.norm_JSD_US")),
+    Task(PAIR, "responses", 1, iris_steer_60.pair_ids, ("ac_diff_gender", "BIS_Und.AC_single")),
 )
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from submissions.benchmark import Benchmark, Scored
 from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
-from submissions.format import Submission
+from submissions.format import Architecture, Parameters, Submission
 from submissions.registry import NAMES, benchmark
 from submissions.strict_json import check_values, decode, parse
 from submissions.values import Value
@@ -35,6 +37,12 @@ _SHAPE: Mapping[str, tuple[type, ...]] = {
     "scores": (list,),
     "values": (list,),
 }
+_FACTS: Mapping[str, TypeAdapter[Any]] = {
+    "parameters": TypeAdapter(Parameters),
+    "open_weights": TypeAdapter(bool),
+    "architecture": TypeAdapter(Architecture),
+}
+"""Fields of `meta` that results have since readers filter by them; older ones have none."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,9 @@ def _check_shape(data: Mapping[str, Any]) -> None:
     texts += [data["meta"].get(name) for name in ("model", "revision", "organisation", "licence")]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("signature, labels, unranked and meta hold something that is no text")
+    for name, kind in _FACTS.items():
+        if name in data["meta"]:
+            kind.validate_python(data["meta"][name], strict=True)
     if data["benchmark"] not in NAMES:
         raise ValueError(f"there is no benchmark {data['benchmark']!r}")
     _check_run(data.get("run", []))

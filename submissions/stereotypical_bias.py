@@ -155,7 +155,16 @@ BENCHMARK = Benchmark(
     name="stereotypical_bias",
     title="Stereotypical bias",
     dataset_revisions=plan.REVISIONS,
-    tasks=tuple(Task(name, "responses", 1, partial(plan.ids, name)) for name in plan.TASKS),
+    tasks=tuple(
+        Task(
+            name,
+            "responses",
+            1,
+            partial(plan.ids, name),
+            tuple(f"{cell.name}{filtered}" for cell in CELLS if cell.task == name for filtered in ("", "_na_filtered")),
+        )
+        for name in plan.TASKS
+    ),
     measure=measure,
     standards={INAUGURAL.name: INAUGURAL},
     score=score,

@@ -48,6 +48,13 @@ class About:
     organisation: str = NOT_STATED
     licence: str = NOT_STATED
     contact: str = NOT_STATED
+    parameters: float | None = None
+    open_weights: bool | None = None
+    architecture: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """What readers filter by, as the fields of `SubmissionMeta`."""
+        return {name: getattr(self, name) for name in ("parameters", "open_weights", "architecture")}
 
 
 @dataclass(frozen=True)
@@ -178,6 +185,7 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
         organisation=settings.about.organisation,
         licence=settings.about.licence,
         contact=settings.about.contact,
+        **settings.about.facts(),
         generation=generation,
         labels=made.labels,
     )
@@ -273,7 +281,8 @@ def _check_meta(settings: RunSettings) -> None:
     except ValidationError as error:
         (first, *_) = error.errors()
         field = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{field} is {show(first['input'])}. Expected: {line}.") from error
+        expected = line if first["type"].startswith("string") else first["msg"].removeprefix("Input should be ")
+        raise UsageError(f"{field} is {show(first['input'])}. Expected: {expected}.") from error
     if settings.model is not None:
         try:
             TypeAdapter(Line).validate_python(public_name(settings.model.name))

@@ -35,6 +35,8 @@ from tests.submissions.sample import (
 
 SOURCE = Path(__file__).parents[2] / "submissions"
 pytestmark = pytest.mark.usefixtures("bench")
+DIGEST = "09f25dfab51778c597fd3bc9acb4a7c4ba959bce64c995ae96d3e4777b8caa47"
+"""Of the good submission, since version 0.1.0; results name submissions by it."""
 
 
 def check_rows(path: Path, rows: list[dict[str, Any]]) -> tuple[Fault, ...]:
@@ -144,6 +146,49 @@ def test_a_wrong_type_in_the_meta_says_what_is_expected_in_the_pages_words(tmp_p
         "field 'generation.temperature' is [0]": "text, a number, true, false or null",
         "field 'judge.settings' is 1": "an object",
     }
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "code", "expected"),
+    [
+        ("parameters", 0, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", -7.5, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", 7e9, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", 5e-324, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", True, "WRONG_TYPE", "a number"),
+        ("parameters", "7B", "WRONG_TYPE", "a number"),
+        ("parameters", [7], "WRONG_TYPE", "a number"),
+        ("open_weights", 1, "WRONG_TYPE", "true or false"),
+        ("open_weights", "yes", "WRONG_TYPE", "true or false"),
+        ("architecture", "difusion", "UNKNOWN_VALUE", "diffusion"),
+        ("architecture", "<script>", "UNKNOWN_VALUE", "'other'"),
+        ("architecture", {"a": 1}, "UNKNOWN_VALUE", "'autoregressive'"),
+    ],
+)
+def test_a_fact_of_the_model_that_cannot_be_is_a_fault(
+    tmp_path: Path, field: str, wrong: object, code: str, expected: str
+) -> None:
+    files = {"submission.json": meta_bytes(**{field: wrong}), "responses.jsonl": jsonl(response_rows())}
+    (fault,) = check_submission(write_folder(tmp_path / "s", files)).faults
+    assert fault.code == code
+    assert f"'{field}' is" in fault.what
+    assert expected in fault.expected
+
+
+@pytest.mark.parametrize(("number", "code"), [(b"NaN", "NOT_FINITE"), (b"1e999", "NOT_FINITE"), (b"9" * 400, "HUGE")])
+def test_a_size_that_is_no_number_is_a_fault(tmp_path: Path, number: bytes, code: str) -> None:
+    data = meta_bytes(parameters=7).replace(b'"parameters": 7', b'"parameters": ' + number)
+    files = {"submission.json": data, "responses.jsonl": jsonl(response_rows())}
+    (fault,) = check_submission(write_folder(tmp_path / "s", files)).faults
+    assert fault.code.startswith(code)
+
+
+def test_facts_of_the_model_are_optional_and_change_no_digest_where_they_are_left_out() -> None:
+    assert digest(meta(), tables()) == DIGEST
+    told = meta(parameters=7, open_weights=False, architecture="masked")
+    assert digest(told, tables()) != DIGEST
+    assert digest(told, tables()) == digest(meta(architecture="masked", parameters=7.0, open_weights=False), tables())
+    assert digest(meta(parameters=None, open_weights=None), tables()) == DIGEST
 
 
 def test_the_place_names_the_shard(tmp_path: Path) -> None:

@@ -76,6 +76,11 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
         ("run --benchmark iris --images python:a:b --quality iqa=clip --out x", "name all three"),
         ("run --benchmark iris --images python:a:b --faces yolo --out x", "--faces finds the faces that --ares labels"),
         ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
+        (
+            "run --benchmark fact_or_fair --model openai/m --parameters nan --out x",
+            "parameters is nan. Expected: a finite",
+        ),
+        ("run --benchmark fact_or_fair --model openai/m --architecture x --out x", "architecture is 'x'. Expected:"),
         ("run --benchmark fact_or_fair --model openai/m --limit 0 --out x", "greater than or equal to 1"),
         ("run --benchmark fact_or_fair --model openai/m --out full", "was not made by a run"),
         ("run --benchmark fact_or_fair --model openai/m --out nowhere/x", "There is no folder nowhere"),
@@ -228,13 +233,15 @@ def test_a_plan_is_printed_and_parses_as_json(run: Run, here: Path) -> None:
 
 def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, here: Path, served: Served) -> None:
     served.requests(reset=True)
-    code, out, err = run(*OBJECTIVE, "--out", "mine", "--name", "M", "--no-score")
+    told = ("--name", "M", "--parameters", 7, "--closed-weights", "--architecture", "autoregressive")
+    code, out, err = run(*OBJECTIVE, "--out", "mine", *told, "--no-score")
     assert code == 0, err
     assert "responses by openai-api/served/m: 9 answered" in out
     assert "Next: fairspace score mine" in out
     assert run("check", "mine")[0] == 0
     meta = json.loads((here / "mine" / "submission.json").read_text())
     assert (meta["model"], meta["generation"]["temperature"], meta["generation"]["limit"]) == ("M", 0, 3)
+    assert (meta["parameters"], meta["open_weights"], meta["architecture"]) == (7, False, "autoregressive")
     code, again, _ = run(*OBJECTIVE, "--out", "mine", "--name", "M", "--no-score", "--again")
     assert code == 0
     assert "9 answered" in again

@@ -17,10 +17,12 @@ from builders.genres import RELATIONS, pair_list
 from metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
 from metrics.total_bias_score.standards import COHORTS
 from submissions import genres_features, lexicons
+from submissions.facts import facts_of
 from submissions.format import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
 from submissions.genres import BENCHMARK, FLOORS, INAUGURAL, measure, score, signature
 from submissions.genres_nlp import Counts, Passage
 from submissions.lexicons import Entry, NotAvailableError
+from submissions.result import Result
 from submissions.values import Value
 
 Rows = list[dict[str, Any]]
@@ -334,6 +336,16 @@ def test_the_benchmark_names_its_tasks_and_its_parser(told: Rows, monkeypatch: p
     assert all(len(task.ids("v1")) == N and task.samples == 1 for task in BENCHMARK.tasks)
     assert BENCHMARK.standards == {"inaugural": INAUGURAL}
     assert signature(submission(told[:1], []))["parser"].startswith("en_")
+
+
+def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Rows, judged: Rows) -> None:
+    def tasks(*kinds: str) -> tuple[str, ...]:
+        values = measure(submission(told, [row for row in judged if row["task"] in kinds]))
+        return facts_of(Result("genres", "inaugural", {}, values, score(values, INAUGURAL))).tasks
+
+    assert tasks() == ("narrative",)
+    assert tasks("profile_female", "profile_male") == ("narrative", "profile_female", "profile_male")
+    assert tasks("narrative_analysis") == ("narrative", "narrative_analysis")
 
 
 def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

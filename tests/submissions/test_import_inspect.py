@@ -8,6 +8,7 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +88,13 @@ def refused(files: list[Path], folder: Path, code: str) -> str:
 
 
 def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> None:
-    done = import_inspect([log], tmp_path / "s", about=About(revision="r2", organisation="Lab", licence="MIT"))
+    told = About(revision="r2", organisation="Lab", licence="MIT", parameters=7.2, open_weights=True)
+    done = import_inspect([log], tmp_path / "s", about=replace(told, architecture="autoregressive"))
     report = check_submission(tmp_path / "s")
     assert report.submission is not None
     meta, stage = report.submission.meta, done.stages[0]
     assert (meta.model, meta.revision, meta.organisation, meta.licence) == ("plain", "r2", "Lab", "MIT")
+    assert (meta.parameters, meta.open_weights, meta.architecture) == (7.2, True, "autoregressive")
     assert meta.generation == {"limit": 2, "stratified": False, "seed": 1, "temperature": 0}
     assert report.submission.tables["responses"].num_rows == 2 * 3 + 2 * 25
     assert report.submission.manifest is not None

@@ -235,6 +235,10 @@ def test_only_what_a_manifest_may_show_is_shown() -> None:
 def test_what_cannot_stand_in_a_submission_is_refused_before_anything_is_asked(mine: Mine) -> None:
     with pytest.raises(UsageError, match=r"licence is 'two\\nlines'\. Expected: one line"):
         mine.run(about=About(licence="two\nlines"))
+    with pytest.raises(UsageError, match=r"parameters is -1\. Expected: greater than"):
+        mine.run(about=About(parameters=-1))
+    with pytest.raises(UsageError, match=r"architecture is 'difusion'\. Expected: 'autoregressive', 'diffusion'"):
+        mine.run(about=About(architecture="difusion"))
     assert mine.calls == 0
 
 
