@@ -17,7 +17,7 @@ from submissions.format import SCHEMAS, SubmissionMeta
 from submissions.manifest import FILE, Manifest
 
 TableFormat = Literal["parquet", "jsonl"]
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def write_submission(
@@ -57,7 +57,7 @@ def write_submission(
         path.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in files.items():
-                info = zipfile.ZipInfo(name, _EPOCH)
+                info = zipfile.ZipInfo(name, EPOCH)
                 archive.writestr(info, data, zipfile.ZIP_DEFLATED if name.endswith("l") else zipfile.ZIP_STORED)
         return path
     path.mkdir(parents=True, exist_ok=True)
