@@ -20,7 +20,10 @@ applyTheme(storedTheme());
 
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
-    const show = () => { button.textContent = `Theme: ${storedTheme()}`; };
+    const show = () => {
+      button.querySelector("[data-theme-name]").textContent = storedTheme();
+      button.setAttribute("aria-label", `Theme: ${storedTheme()}`);
+    };
     button.hidden = false;
     show();
     button.addEventListener("click", () => {

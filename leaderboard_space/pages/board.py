@@ -1,0 +1,104 @@
+"""The board of a benchmark, at `/`: tabs, standard, filters, column sets, sorting, links to compare and download."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.board_columns import BoardColumn
+from leaderboard_space.board_query import COLUMN_SETS, PROVENANCES, BoardQuery
+from leaderboard_space.board_table import BoardTable, board_table, check_models, slug
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.view import View
+from leaderboard_space.views import VIEWS
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+PAGE = 100
+"""Rows of a page."""
+FORMATS = ("csv", "parquet", "json")
+
+
+@dataclass(frozen=True)
+class Header:
+    """The head of a column: where a click leads, and how the board is sorted by it now.
+
+    Args:
+        column: whose head it is.
+        address: of the board sorted by it, or the other way round.
+        sorted: `ascending`, `descending`, or '' if the board is sorted by another one.
+    """
+
+    column: BoardColumn
+    address: str
+    sorted: str
+
+
+@router.get("/")
+def board(request: Request) -> Response:
+    """The page of a board."""
+    state = space_of(request).state
+    query = BoardQuery.read(request.query_params)
+    name, table = board_table(state, query)
+    withdrawn = check_models(state, query)
+    view = VIEWS[query.benchmark]
+    rows = table.select(query)
+    pages = max(1, -(-len(rows) // PAGE))
+    number = min(query.page, pages)
+    shown = rows[PAGE * (number - 1) : PAGE * number]
+    columns = table.sets.get(query.columns, table.sets["scores"])
+    entries, keys = {row.entry for row in shown}, {column.key for column in columns}
+    marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
+    return page(
+        request,
+        "board.html.jinja",
+        view=view,
+        views=VIEWS.values(),
+        query=query,
+        about=find_benchmark(query.benchmark),
+        standard=find_benchmark(query.benchmark).standards[query.standard],
+        table=table,
+        name=name,
+        tables={title: slug(title) for title in view.slices},
+        sets={key: COLUMN_SETS[key] for key in table.sets},
+        front=_headers(query, table, table.front),
+        heads=_headers(query, table, columns),
+        columns=columns,
+        rows=shown,
+        count=len(rows),
+        first=PAGE * (number - 1) + 1,
+        number=number,
+        pages=pages,
+        notes=[note for note in table.notes if note.number in marked],
+        withdrawn=withdrawn,
+        licences=[(text, text) for text in table.licences],
+        architectures=[(text, text) for text in table.architectures],
+        tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
+        first_standard=next(iter(find_benchmark(query.benchmark).standards)),
+        elsewhere=_elsewhere(view, query, table),
+        provenances=PROVENANCES,
+        formats=FORMATS,
+    )
+
+
+def _headers(query: BoardQuery, table: BoardTable, columns: tuple[BoardColumn, ...]) -> list[Header]:
+    now, falling = table.column(query.sort)
+    heads = []
+    for column in columns:
+        if column.key == now.key:
+            other = column.key if falling else f"-{column.key}"
+            heads.append(Header(column, query.address(sort=other, page=1), "descending" if falling else "ascending"))
+        else:
+            sort = f"-{column.key}" if column.falling else column.key
+            heads.append(Header(column, query.address(sort=sort, page=1), ""))
+    return heads
+
+
+def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:
+    """How many of the rows that are named stand in other tables of the benchmark alone."""
+    if not query.models or len(view.slices) == 1:
+        return 0
+    here = {row.entry for row in table.rows}
+    return len(set(query.models) - here)
