@@ -16,6 +16,7 @@ from submissions.faults import UsageError, did_you_mean
 from submissions.format import SubmissionMeta, Tool
 from submissions.reading import Progress
 from submissions.registry import benchmark as find_benchmark
+from submissions.version import VERSION
 from submissions.writing import write_submission
 
 __all__ = ["NAMES", "Baseline", "baseline_meta", "write_baseline"]
@@ -31,7 +32,7 @@ def baseline_meta(name: Baseline, benchmark: str, seed: int, tables: dict[str, p
             "benchmark": benchmark,
             "dataset_revision": bench.dataset_revisions[0],
             "model": f"baseline: {name}",
-            "revision": "1",
+            "revision": VERSION,
             "organisation": "fairspace",
             "licence": "Apache-2.0",
             "contact": "see the project's page",

@@ -1,11 +1,11 @@
-"""The bundled submissions: every baseline of every benchmark, made and scored once, then kept in the store."""
+"""The bundled submissions: every baseline of every benchmark, made and scored by the running version of this software."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from submissions.baselines import NAMES as BASELINES
 from submissions.baselines import write_baseline
@@ -13,36 +13,45 @@ from submissions.check import check_submission
 from submissions.faults import SubmissionError
 from submissions.progress import progress
 from submissions.registry import NAMES as BENCHMARKS
-from submissions.result import score_submission
-from submissions.store import Store
+from submissions.result import Result, score_submission
 from submissions.version import VERSION
 
+if TYPE_CHECKING:
+    from leaderboard_space.state import State
+    from leaderboard_space.storage import Storage
 
-def score_bundled(root: Path) -> int:
-    """Score the baselines that the store does not hold yet; return how many were scored.
 
-    `bundled.json` in the store lists what was scored, under the software version that scored it, so that a second start
-    has nothing to do and a new version starts afresh. It is written after each result, so an interrupted start goes on
-    where it stopped.
+def missing(state: State) -> list[tuple[str, str]]:
+    """Benchmark and name of the baselines that this version of the software has not scored yet.
+
+    Those of older versions stay in the log; the board shows the newest of each.
     """
-    ledger = root / "bundled.json"
-    done: dict[str, str] = json.loads(ledger.read_text(encoding="utf-8")) if ledger.is_file() else {}
-    store = Store(root)
-    pending = [
-        (benchmark, name)
-        for benchmark, name in product(BENCHMARKS, BASELINES)
-        if done.get(f"{benchmark}/{name}") != VERSION
-    ]
-    if not pending:
-        return 0
+    done = {
+        (own.benchmark, own.result.meta["baseline"])
+        for own in state.entries()
+        if own.result.meta.get("baseline") and own.result.meta.get("revision") == VERSION
+    }
+    return [pair for pair in product(BENCHMARKS, BASELINES) if pair not in done]
+
+
+def score_one(benchmark: str, name: str) -> Result:
+    """The result of one baseline. SubmissionError if it does not pass the check."""
+    with tempfile.TemporaryDirectory() as scratch:
+        report = check_submission(write_baseline(name, benchmark, Path(scratch) / "baseline"))
+        if report.submission is None:
+            raise SubmissionError(list(report.faults))
+        return score_submission(report.submission)
+
+
+def score_bundled(storage: Storage) -> int:
+    """Score the baselines that are missing, and add each when it is done; return how many. Errors: StorageError."""
+    from leaderboard_space.state import State, add_result
+
+    state = State(storage)
+    state.refresh()
+    pending = missing(state)
     with progress("Scoring the bundled baselines", len(pending)) as advance:
         for benchmark, name in pending:
-            with tempfile.TemporaryDirectory() as scratch:
-                report = check_submission(write_baseline(name, benchmark, Path(scratch) / "baseline"))
-                if report.submission is None:
-                    raise SubmissionError(list(report.faults))
-                store.add(score_submission(report.submission))
-            done[f"{benchmark}/{name}"] = VERSION
-            ledger.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            add_result(storage, score_one(benchmark, name))
             advance(1)
     return len(pending)

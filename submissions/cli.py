@@ -10,17 +10,20 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from builders.errors import BuildError
+from builders.errors import CodedError
 from submissions import cli_ares, cli_builders, cli_run, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
-from submissions.running.errors import RunError
+
+if TYPE_CHECKING:
+    from leaderboard_space.storage import Storage
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,17 +48,21 @@ STOPPED = 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
-    Path, typer.Option("--store", envvar="FAIRSPACE_STORE", help="Folder of results that the board shows.")
+    str,
+    typer.Option(
+        "--store", envvar="FAIRSPACE_STORE", help="What the board shows: a folder, or hf://datasets/OWNER/NAME."
+    ),
 ]
-DEFAULT_STORE = Path(".fairspace")
+DEFAULT_STORE = ".fairspace"
 BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
     names_model = any(word.partition("=")[0] == "--ares" for word in sys.argv[1:])
-    if not set(sys.argv[1:2]) & set(ONLINE) and not names_model:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    names_hub = any("hf://" in word for word in (*sys.argv[1:], os.environ.get("FAIRSPACE_STORE", "")))
+    offline = not set(sys.argv[1:2]) & set(ONLINE) and not names_model and not names_hub
+    os.environ.setdefault("HF_HUB_OFFLINE", "1" if offline else "0")
     try:
         app()
     except UsageError as error:
@@ -64,7 +71,7 @@ def main() -> None:
     except SubmissionError as error:
         show.faults(error.faults)
         sys.exit(1)
-    except (BuildError, RunError) as error:
+    except CodedError as error:
         typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
         sys.exit(STOPPED if error.code == "RUN_STOPPED" else 1)
     except OSError as error:
@@ -74,14 +81,23 @@ def main() -> None:
         sys.exit(2)
 
 
-def _check_places(out: Path | None, store: Path | None = None) -> None:
+def _check_places(out: Path | None, store: str | None = None) -> None:
     """Find out before the work, not after it, that its result cannot be written. UsageError says what is in the way."""
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder; name a file for --out.")
-    if store is not None and store.exists() and not store.is_dir():
+    if store is not None and "://" not in store and Path(store).exists() and not Path(store).is_dir():
         raise UsageError(f"{store} is no folder; name a folder for --store.")
+
+
+def _open_store(store: str) -> Storage:
+    """The store that an option names. StorageError if it cannot be opened."""
+    from leaderboard_space.settings import Settings
+    from leaderboard_space.storage import open_storage
+
+    settings = Settings.from_environment()
+    return open_storage(store, settings.work, settings.commits_an_hour)
 
 
 def _print_json(data: Any) -> None:
@@ -117,7 +133,8 @@ def score(
     standard: Annotated[str, typer.Option(help="Standard to score under.")] = "inaugural",
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
-        Path | None, typer.Option(help="Also add the result to this store, so that the board shows it.")
+        str | None,
+        typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME."),
     ] = None,
     ares: Annotated[
         str | None, typer.Option(help="Labels a submission's images: folder of ARES, or repository@revision.")
@@ -129,7 +146,6 @@ def score(
 ) -> None:
     """Check and score a submission; print its scores with state, coverage and counts."""
     from submissions.result import score_submission
-    from submissions.store import Store
 
     _check_places(out, store)
     report = _reported(submission)
@@ -140,7 +156,11 @@ def score(
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
-        Store(store).add(result)
+        storage = _open_store(store)
+        from leaderboard_space.state import add_result
+
+        add_result(storage, result)
+        storage.close()
     if as_json:
         _print_json(result.to_json())
     else:
@@ -217,19 +237,18 @@ def board(
     as_json: Json = False,
 ) -> None:
     """Show the board: published figures, scored submissions and baselines."""
-    from submissions.board import board as rows_of
     from submissions.registry import benchmark as find_benchmark
-    from submissions.store import Store
 
     names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
     if not names:
         raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace board` shows the inaugural ones.")
-    boards = {}
-    for name in names:
-        stored = Store(store).read(name) if name in NAMES else None
-        boards[name] = rows_of(name, standard, stored.results if stored else ())
-        if stored and stored.faults:
-            show.faults(stored.faults)
+    storage = _open_store(store)
+    from leaderboard_space.state import State
+
+    state = State(storage)
+    state.refresh()
+    boards = {name: state.board(name, standard) for name in names}
+    storage.close()
     if as_json:
         _print_json({name: [show.row_json(row) for row in rows] for name, rows in boards.items()})
         return
@@ -337,15 +356,10 @@ def schema() -> None:
 def leaderboard(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
     store: StoreOption = DEFAULT_STORE,
-    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines first.")] = True,
 ) -> None:
-    """Score the bundled submissions that are not scored yet, and serve the board on 127.0.0.1."""
-    from submissions.bundled import score_bundled
-
-    if baselines:
-        score_bundled(store)
+    """Serve the board on 127.0.0.1; bundled submissions that are not scored yet are scored meanwhile."""
     from leaderboard_space.app import serve
-    from submissions.store import Store
+    from leaderboard_space.settings import Settings
 
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -354,7 +368,7 @@ def leaderboard(
         except OSError as error:
             raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
     typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
-    serve(Store(store), port=port)
+    serve(replace(Settings.from_environment(), store=store), port=port)
 
 
 app.command("build", epilog=cli_builders.BUILD_EXAMPLE, rich_help_panel=MAKE)(cli_builders.build)

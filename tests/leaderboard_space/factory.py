@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from leaderboard_space.state import add_result
+from leaderboard_space.storage.local import LocalStorage
 from submissions.baselines import baseline_meta
 from submissions.check import check_submission, read_submission
 from submissions.result import Result, score_submission
-from submissions.store import Store
 from submissions.writing import write_submission
 
 HOSTILE = "=cmd() <script>alert(1)</script> [x](https://evil.example) **b** <img src=https://evil.example/a.png>"
@@ -30,12 +31,12 @@ def result(benchmark: str, answers: Answers, model: str | None = None) -> Result
         return score_submission(read_submission(write_submission(Path(folder) / "submission", meta, tables)))
 
 
-def store(root: Path) -> Store:
+def store(root: Path) -> LocalStorage:
     """A baseline and a model with a hostile name for three benchmarks."""
-    made = Store(root)
+    made = LocalStorage(root)
     for benchmark in ("fact_or_fair", "stereotypical_bias", "iris"):
-        made.add(result(benchmark, "constant"))
-        made.add(result(benchmark, "stereotyped", HOSTILE))
+        add_result(made, result(benchmark, "constant"))
+        add_result(made, result(benchmark, "stereotyped", HOSTILE))
     return made
 
 

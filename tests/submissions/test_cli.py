@@ -175,23 +175,31 @@ def test_steer_items_follow_the_neutral_images_of_a_submission(run: Run, tmp_pat
 
 
 def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo: Path, tmp_path: Path) -> None:
+    from leaderboard_space.state import add_result
+    from leaderboard_space.storage.local import LocalStorage
     from submissions.check import read_submission
     from submissions.result import score_submission
-    from submissions.store import Store
 
     steering = "\x1b]0;owned\x07\x1b[2J\u009b31m[/red][bold]\u202egnp\r"
-    file = steering.replace("/", "")
+    file = tmp_path / f"{steering.replace('/', '')}.json"
+    file.write_text("{}")
     found = score_submission(read_submission(demo))
-    store = Store(tmp_path)
-    store.add(replace(found, meta={**found.meta, "model": steering, "organisation": steering}))
-    (tmp_path / "results" / "stereotypical_bias" / f"{file}.json").write_text("{}")
+    add_result(LocalStorage(tmp_path), replace(found, meta={**found.meta, "model": steering, "organisation": steering}))
     outputs = [run("board", "--benchmark", "stereotypical_bias", "--store", tmp_path)]
-    outputs.append(run("rescore", tmp_path / f"{file}.json", "--standard", "inaugural"))
-    outputs.append(run("check", tmp_path / f"{file}\udcff"))
-    assert "BROKEN_RESULT" in outputs[0][1]
+    assert "owned" in outputs[0][1]
+    outputs.append(run("rescore", file, "--standard", "inaugural"))
+    outputs.append(run("check", f"{file}\udcff"))
     for _, out, err in outputs:
         assert not {"\x1b", "\u009b", "\x07", "\r", "\u202e"} & set(out + err)
         assert "Traceback" not in err
+
+
+def test_a_damaged_store_is_told_with_a_remedy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("{}\n")
+    code, _, err = run("board", "--store", tmp_path)
+    assert code == 1
+    assert "STORE_CORRUPT" in err
+    assert f"fairspace store mend {tmp_path}" in err
 
 
 def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:

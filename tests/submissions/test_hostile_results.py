@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from leaderboard_space.state import State, add_result
+from leaderboard_space.storage import StorageError
+from leaderboard_space.storage.local import LocalStorage
 from submissions.board import board
+from submissions.faults import UsageError
 from submissions.result import Result
-from submissions.store import Store, key
 from submissions.strict_json import check_values
 from tests.leaderboard_space.factory import result
 
@@ -54,56 +57,70 @@ def data() -> Data:
     return found
 
 
-def name_of(found: Data) -> str:
-    """The name that the store would give to a file, so that a forger's file passes for stored."""
-    try:
-        return key(Result.from_json(found))
-    except Exception:  # noqa: BLE001 -- what is no result at all has no name
-        return "0" * 64
-
-
 @pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN.keys())
-def test_a_file_that_is_no_result_is_a_fault(tmp_path: Path, change: Callable[[Data], object]) -> None:
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, change: Callable[[Data], object]) -> None:
     found = data()
     change(found)
-    folder = tmp_path / "results" / "fact_or_fair"
-    folder.mkdir(parents=True)
-    (folder / f"{name_of(found)}.json").write_text(json.dumps(found), encoding="utf-8")
-    stored = Store(tmp_path).read("fact_or_fair")
-    assert stored.results == ()
-    assert [fault.code for fault in stored.faults] == ["BROKEN_RESULT"]
-    assert "\x1b" not in str(stored.faults[0])
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no result|has no standard") as refused:
+        Result.load(file)
+    assert "\x1b" not in str(refused.value)
 
 
-def test_a_file_of_brackets_or_of_another_kind_is_a_fault(tmp_path: Path) -> None:
-    folder = tmp_path / "results" / "iris"
-    folder.mkdir(parents=True)
-    (folder / "a.json").write_text("[" * 200_000)
-    (folder / "b.json").mkdir()
-    (folder / "c.json").symlink_to("nowhere")
-    assert [fault.where for fault in Store(tmp_path).read("iris").faults] == ["a.json", "b.json", "c.json"]
+def test_a_file_of_brackets_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[" * 200_000)
+    (tmp_path / "b.json").mkdir()
+    (tmp_path / "c.json").symlink_to("nowhere")
+    for name in "abc":
+        with pytest.raises(UsageError, match="is no result"):
+            Result.load(tmp_path / f"{name}.json")
+
+
+def forge() -> Data:
+    """A result file that claims scores which its values do not give."""
+    forged = data() | {"ranked": 999.0, "unranked": [], "labels": {"cohort": "<b>mine</b>"}}
+    for score in forged["scores"]:
+        score.update(state="value", value=1.0, low=1.0, high=1.0, reason="")
+    return forged
 
 
 def test_scores_that_a_file_claims_rank_nobody(tmp_path: Path) -> None:
     honest = result("fact_or_fair", "stereotyped", "somebody")
-    forged = data() | {"ranked": 999.0, "unranked": [], "labels": {"cohort": "<b>mine</b>"}}
-    for score in forged["scores"]:
-        score.update(state="value", value=1.0, low=1.0, high=1.0, reason="")
-    store = Store(tmp_path)
-    store.add(honest).write_text(json.dumps(forged), encoding="utf-8")
-    (found,) = store.results("fact_or_fair")
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(forge()), encoding="utf-8")
+    found = Result.load(file)
     assert found.to_json() == honest.to_json()
     (row,) = [row for row in board("fact_or_fair", results=[found]) if row.result]
     assert row.ranked == honest.scored.ranked
     check_values(found.to_json())
 
 
-def test_numbers_that_overflow_a_score_are_a_fault(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    path = store.add(result("iris", "stereotyped", "somebody"))
-    found = json.loads(path.read_text(encoding="utf-8"))
+def test_a_stored_file_that_was_changed_is_told_and_changes_no_board(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    add_result(storage, result("fact_or_fair", "stereotyped", "somebody"))
+    state = State(storage)
+    state.refresh()
+    before = state.snapshot()
+    (file,) = (tmp_path / "results").rglob("*.json")
+    file.write_text(json.dumps(forge()), encoding="utf-8")
+    again = State(LocalStorage(tmp_path))
+    again.refresh()
+    assert again.snapshot() == before
+    (own,) = again.entries()
+    with pytest.raises(StorageError, match="STORE_CORRUPT"):
+        again.full(own.entry)
+    file.unlink()
+    with pytest.raises(StorageError, match="STORE_MISSING"):
+        again.full(own.entry)
+
+
+def test_numbers_that_overflow_a_score_are_refused(tmp_path: Path) -> None:
+    found = json.loads(result("iris", "stereotyped", "somebody").dumps())
     for value in found["values"]:
         if value["state"] == "value":
             value.update(value=-1e308, low=-1e308, high=-1e308)
-    path.write_text(json.dumps(found), encoding="utf-8")
-    assert [fault.code for fault in store.read("iris").faults] == ["BROKEN_RESULT"]
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no result"):
+        Result.load(file)

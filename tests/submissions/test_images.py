@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.fact_or_fair import ids
-from leaderboard_space.upload_page import handle
+from leaderboard_space import scoring
 from submissions.check import CheckReport, check_submission
 from submissions.collector import RefusedError
 from submissions.faults import UsageError
@@ -22,7 +22,6 @@ from submissions.limits import LIMITS
 from submissions.members import Member
 from submissions.read_images import stream_images
 from submissions.result import score_submission
-from submissions.store import Store
 from submissions.writing import write_submission
 
 ITEMS = ids("t2i_objective").to_pylist()
@@ -87,10 +86,10 @@ def test_the_public_board_takes_no_images(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
         for file in path.iterdir():
             archive.write(file, file.name)
-    status, faults, _ = handle(str(tmp_path / "s.zip"), Store(tmp_path / "store"))
-    assert "Not scored" in status
-    assert "IMAGES_NOT_ALLOWED" in str(faults.value)
-    assert not (tmp_path / "store").exists()
+    (tmp_path / "out").mkdir()
+    scoring.score(tmp_path / "s.zip", tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == [scoring.FAULTS]
+    assert "IMAGES_NOT_ALLOWED" in (tmp_path / "out" / scoring.FAULTS).read_text()
 
 
 ANNOTATED = pa.Table.from_pylist(

@@ -18,7 +18,6 @@ from submissions.format import SubmissionMeta
 from submissions.manifest import FILE, RUN, STAGES, Manifest, Stage, now, read_manifest, write_manifest
 from submissions.reading import MANIFEST
 from submissions.result import Result, limits_of, score_submission
-from submissions.store import Store
 from submissions.writing import write_submission
 from tests.submissions.sample import META
 
@@ -100,11 +99,12 @@ def test_a_result_keeps_what_decides_the_answers_and_not_when_or_where(tmp_path:
 
 def test_a_result_is_loaded_with_its_run_and_older_ones_without(tmp_path: Path) -> None:
     result = scored(tmp_path / "s", Manifest(stages=[stage(limit=2)]))
-    path = Store(tmp_path / "store").add(result)
+    path = tmp_path / "result.json"
+    path.write_text(result.dumps(), encoding="utf-8")
     assert Result.load(path).dumps() == result.dumps()
     plain = scored(tmp_path / "t", None)
     assert "run" not in plain.to_json()
-    path = Store(tmp_path / "store").add(plain)
+    path.write_text(plain.dumps(), encoding="utf-8")
     assert Result.load(path).run == ()
 
 

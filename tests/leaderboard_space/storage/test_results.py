@@ -1,0 +1,130 @@
+"""Results in a store: they come back as they were, stand once, lie where their hashes say, and their damage is told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from leaderboard_space.events import Draft
+from leaderboard_space.state import State, add_result, result_draft, result_key
+from leaderboard_space.storage import StorageError
+from leaderboard_space.storage.local import LocalStorage
+from submissions import bundled
+from submissions.faults import UsageError
+from submissions.result import Result, rescore
+from tests.leaderboard_space.factory import HOSTILE, renamed, result
+
+
+@pytest.fixture(scope="module")
+def scored() -> Result:
+    return result("fact_or_fair", "stereotyped", HOSTILE)
+
+
+def folded(root: Path) -> State:
+    state = State(LocalStorage(root))
+    state.refresh()
+    return state
+
+
+def files(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
+    event = add_result(LocalStorage(tmp_path), scored)
+    state = folded(tmp_path)
+    found = state.full(event.body["entry"])
+    assert found is not None
+    assert found.dumps() == scored.dumps()
+    (row,) = [row for row in state.board("fact_or_fair") if row.result]
+    assert (row.scores, row.ranked, row.labels) == (scored.scored.scores, scored.scored.ranked, scored.scored.labels)
+    assert [v.to_json() for v in row.values.values()] == [
+        replace(v, evidence={}).to_json() for v in scored.values.values()
+    ]
+    assert not [row for row in state.board("iris") if row.result]
+    assert state.full("nothing") is None
+
+
+def test_paths_come_from_content_hashes_alone(tmp_path: Path, scored: Result) -> None:
+    add_result(LocalStorage(tmp_path), renamed(scored, "../../../etc/passwd\\0.json"))
+    log, file = files(tmp_path)
+    assert log == "events.jsonl"
+    assert re.fullmatch(r"results/fact_or_fair/([0-9a-f]{2})/\1[0-9a-f]{62}\.json", file)
+
+
+def test_a_benchmark_that_is_none_is_refused(tmp_path: Path, scored: Result) -> None:
+    with pytest.raises(UsageError, match="Known"):
+        add_result(LocalStorage(tmp_path), replace(scored, benchmark="../iris"))
+    assert not any(tmp_path.iterdir())
+
+
+def test_adding_twice_changes_nothing(tmp_path: Path, scored: Result) -> None:
+    storage = LocalStorage(tmp_path)
+    first = add_result(storage, scored)
+    before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
+    assert add_result(storage, scored) == add_result(LocalStorage(tmp_path), scored) == first
+    assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
+
+
+def test_standards_models_and_revisions_are_kept_apart(tmp_path: Path, scored: Result) -> None:
+    newer = replace(scored, meta={**scored.meta, "revision": "2"})
+    for one in (scored, rescore(scored, "revised_truth"), newer, renamed(scored, "other")):
+        add_result(LocalStorage(tmp_path), one)
+    assert len(list((tmp_path / "results").rglob("*.json"))) == 4
+    assert len(folded(tmp_path).entries()) == 3, "standards are no rows of their own"
+
+
+def test_the_key_does_not_depend_on_where_a_word_ends(scored: Result) -> None:
+    one = replace(scored, meta={**scored.meta, "model": "ab", "revision": "c"})
+    other = replace(scored, meta={**scored.meta, "model": "a", "revision": "bc"})
+    assert result_key(one) != result_key(other)
+
+
+def test_a_file_that_no_event_stands_for_yet_gives_way_and_one_that_has_its_event_stays(
+    tmp_path: Path, scored: Result
+) -> None:
+    """A kill between file and event, and then a newer version that writes other evidence."""
+    storage = LocalStorage(tmp_path)
+    draft, content = result_draft(scored)
+    ((path, whole),) = content.items()
+    storage.append([], {path: b"of a version whose event was never written"})
+    storage.append([draft], content)
+    assert storage.read(path) == whole
+    storage.append([draft, Draft("scored", "ended:x:1", {})], {path: b"of a later version"})
+    assert storage.read(path) == whole
+
+
+def test_an_event_that_says_what_none_of_ours_does_is_told(tmp_path: Path, scored: Result) -> None:
+    for number, body in enumerate(({}, {"entry": []}, {"entry": "x", "result": 7}, {"entry": "x", "result": {}})):
+        storage = LocalStorage(tmp_path / str(number))
+        storage.append([Draft("result", "result:x", body)])
+        with pytest.raises(StorageError, match="STORE_CORRUPT at event 1"):
+            State(storage).refresh()
+
+
+def test_a_baseline_of_an_older_version_gives_its_place_on_the_board_to_the_newer(tmp_path: Path) -> None:
+    found = result("fact_or_fair", "stereotyped")
+    storage = LocalStorage(tmp_path)
+    for version in ("0.0.8", "0.0.9"):
+        add_result(storage, replace(found, meta={**found.meta, "revision": version}))
+    state = folded(tmp_path)
+    assert ("fact_or_fair", "stereotyped") in bundled.missing(state)
+    add_result(storage, found)
+    state.refresh()
+    assert ("fact_or_fair", "stereotyped") not in bundled.missing(state)
+    assert len(bundled.missing(state)) == 4 * 5 - 1
+    assert len(state.entries()) == 3
+    (row,) = [row for row in state.board("fact_or_fair") if row.provenance == "baseline"]
+    assert row.result is not None
+    assert row.result.meta["revision"] == found.meta["revision"]
+
+
+def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "BENCHMARKS", ("fact_or_fair",))
+    monkeypatch.setattr(bundled, "BASELINES", ("constant",))
+    storage = LocalStorage(tmp_path)
+    assert (bundled.score_bundled(storage), bundled.score_bundled(storage)) == (1, 0)
+    assert [own.result.meta["model"] for own in folded(tmp_path).entries()] == ["baseline: constant"]
