@@ -11,31 +11,43 @@ from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from starlette.middleware.gzip import GZipMiddleware
 
-from leaderboard_space import sign_in
+from leaderboard_space import gradio_app, sign_in
+from leaderboard_space.baselines import Baselines
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.guard import Guard
 from leaderboard_space.logs import configure
 from leaderboard_space.metrics import Metrics
 from leaderboard_space.pages.rendering import ASSETS
-from leaderboard_space.refusals import add_handlers
+from leaderboard_space.refusals import add_handlers, refuse_the_rest
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.watching import Watching
+from submissions.faults import UsageError
 from submissions.version import VERSION
 
-ROUTERS: tuple[str, ...] = ("leaderboard_space.operation", "leaderboard_space.api")
+ROUTERS: tuple[str, ...] = (
+    "leaderboard_space.operation",
+    "leaderboard_space.api",
+    "leaderboard_space.pages.submission",
+    "leaderboard_space.pages.figures",
+)
 """Modules with a `router`, in the order in which they are asked."""
 GRACE = 20
 """Seconds that requests on their way have when the Space stops; the jobs have as many after them."""
 
 
-def create_app(space: Space) -> FastAPI:
-    """The application over an opened Space; it starts and stops the jobs."""
+def create_app(space: Space, *, baselines: bool = False) -> FastAPI:
+    """The application over an opened Space; it starts and stops the jobs, and the scoring of baselines if told to."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        bundled = Baselines(space) if baselines else None
         space.jobs.start()
+        if bundled is not None:
+            bundled.start()
         yield
+        if bundled is not None:
+            bundled.stop()
         space.jobs.stop()
         space.storage.close()
 
@@ -54,9 +66,10 @@ def create_app(space: Space) -> FastAPI:
     sign_in.attach(app, space)
     app.add_middleware(Watching, metrics=app.state.metrics)
     add_handlers(app)
-    app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     for name in ROUTERS:
         app.include_router(import_module(name).router)
+    app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
+    refuse_the_rest(app)
     return app
 
 
@@ -68,13 +81,15 @@ def _asset(version: str, name: str) -> Response:
     return FileResponse(file, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
-def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
+def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860, *, baselines: bool = True) -> None:
     """Serve the Space until SIGTERM or Ctrl-C; then what is on its way is finished first.
 
-    StorageError if the store cannot be read.
+    StorageError if the store cannot be read; UsageError if everybody could submit from elsewhere.
     """
+    if settings.insecure_local and host != "127.0.0.1":
+        raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
     configure()
-    app = create_app(Space.open(settings))
+    app = create_app(Space.open(settings), baselines=baselines)
     config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
     config.timeout_graceful_shutdown = GRACE
     uvicorn.Server(config).run()

@@ -1,4 +1,7 @@
-"""Plotly figures: transparent ground, so that they read on light and dark pages; names escaped by `text.plot`."""
+"""Plotly figures: transparent ground, so that they read on light and dark pages; names escaped by `text.plot`.
+
+The colours are those of light pages; `assets/figures.js` exchanges each for its counterpart on dark ones.
+"""
 
 from __future__ import annotations
 
@@ -6,159 +9,395 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from leaderboard_space.text import number, plain, plot, shortened
+from submissions.values import Value
 
-GREY = "#8a8f98"
-GRID = "rgba(138, 143, 152, 0.28)"
-# Okabe and Ito's colours, told apart with every kind of colour vision.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+INK, GREY = "#1c2127", "#5f6770"
+GRID = "rgba(128, 134, 142, 0.28)"
+FAINT = "rgba(128, 134, 142, 0.55)"
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00795A", "#9A4C80"
+"""After Okabe and Ito, told apart with every kind of colour vision; 4.5 or more against a white ground."""
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
+MARKERS = ("circle", "diamond", "square", "cross")
+DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = {"published": "circle", "scored here": "diamond", "baseline": "x"}
+LONGEST = 22
+"""Characters of a model's name on an axis or in a legend; hover texts show all."""
 
 
-def _finish(figure: go.Figure, height: int) -> go.Figure:
+@dataclass(frozen=True)
+class Series:
+    """One model's values in a figure; None where there is no such value.
+
+    Args:
+        model: its name, untrusted text.
+        values: in the order of the figure's categories.
+        scale: what every number is multiplied by, 100 for a share in percent.
+    """
+
+    model: str
+    values: Sequence[Value | None]
+    scale: float = 1.0
+
+    def numbers(self) -> list[float | None]:
+        """The numbers that are drawn."""
+        return [None if value is None or value.value is None else self.scale * value.value for value in self.values]
+
+    def errors(self) -> dict[str, object]:
+        """The bounds as plotly's error bars; none where a value has no bounds."""
+        up, down = [], []
+        for value in self.values:
+            known = value is not None and value.value is not None
+            up.append(self.scale * (value.high - value.value) if known and value.high is not None else None)
+            down.append(self.scale * (value.value - value.low) if known and value.low is not None else None)
+        return {"type": "data", "array": up, "arrayminus": down, "symmetric": False, "thickness": 1.4, "width": 3}
+
+
+def label(model: str) -> str:
+    """A model's name where there is little room."""
+    return plot(shortened(plain(model), LONGEST))
+
+
+def _legend() -> dict[str, object]:
+    return {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "xanchor": "left"}
+
+
+def finish(figure: go.Figure, height: int) -> go.Figure:
+    """The look that all figures share."""
     figure.update_layout(
+        template=go.layout.Template(),
         height=height,
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 13, "color": GREY},
-        margin={"l": 56, "r": 24, "t": 56, "b": 56},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.06, "x": 0, "xanchor": "left"},
+        hoverlabel={"font": {"family": "system-ui, sans-serif", "size": 13}},
+        margin={"l": 56, "r": 20, "t": 44, "b": 52},
+        legend=_legend(),
     )
-    figure.update_xaxes(gridcolor=GRID, zerolinecolor=GREY, linecolor=GRID)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GREY, linecolor=GRID)
+    figure.update_xaxes(gridcolor=GRID, zerolinecolor=FAINT, linecolor=GRID, title_standoff=10)
+    figure.update_yaxes(gridcolor=GRID, zerolinecolor=FAINT, linecolor=GRID, title_standoff=8)
     return figure
 
 
-def radar(scores: Mapping[str, float | None], top: float) -> go.Figure:
+def empty(text: str) -> go.Figure:
+    """A figure without data that says why."""
+    figure = finish(go.Figure(), 120)
+    figure.add_annotation(text=plot(text), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    figure.update_xaxes(visible=False)
+    return figure.update_yaxes(visible=False)
+
+
+def radar(names: Sequence[str], series: Sequence[Series], top: float, ring: float | None = None) -> go.Figure:
     """Scores around a circle, from 0 at the centre to `top` at the rim, where what is larger stands, too.
 
-    A score without a number leaves a gap.
+    A score without a number leaves a gap. `ring` is drawn as a dotted circle.
     """
-    names = [*scores, next(iter(scores))]
-    values = [scores[name] for name in names]
-    drawn = [None if value is None else min(value, top) for value in values]
-    trace = go.Scatterpolar(
-        r=drawn,
-        theta=names,
-        customdata=[number(value, 2) for value in values],
-        mode="lines+markers",
-        fill="toself" if None not in values else "none",
-        fillcolor="rgba(0, 114, 178, 0.20)",
-        line={"color": BLUE, "width": 2},
-        marker={"size": 7},
-        connectgaps=False,
-        hovertemplate="%{theta}: %{customdata}<extra></extra>",
-    )
-    figure = _finish(go.Figure(trace), 420)
+    figure = go.Figure()
+    around = [*names, names[0]]
+    if ring is not None:
+        figure.add_scatterpolar(
+            r=[ring] * 73,
+            theta=[5 * step for step in range(73)],
+            thetaunit="degrees",
+            mode="lines",
+            line={"color": GREY, "width": 1.5, "dash": "dot"},
+            hoverinfo="skip",
+            showlegend=False,
+            subplot="polar",
+        )
+    angles = [360 * place / len(names) for place in range(len(names))]
+    for one, colour, symbol, dash in zip(series, COLOURS, MARKERS, DASHES, strict=False):
+        numbers = one.numbers()
+        closed = [*numbers, numbers[0]]
+        figure.add_scatterpolar(
+            r=[None if n is None else max(0.0, min(n, top)) for n in closed],
+            theta=[*angles, 360],
+            name=label(one.model),
+            customdata=[f"{name}: {number(n, 2)}" for name, n in zip(around, closed, strict=True)],
+            mode="lines+markers",
+            fill="toself" if None not in numbers and len(series) == 1 else "none",
+            fillcolor="rgba(0, 114, 178, 0.16)",
+            line={"color": colour, "width": 2.2, "dash": dash},
+            marker={"size": 8, "symbol": symbol},
+            connectgaps=False,
+            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+        )
+    figure = finish(figure, 440)
     figure.update_layout(
-        showlegend=False,
-        margin={"l": 72, "r": 72, "t": 40, "b": 40},
+        showlegend=len(series) > 1,
+        margin={"l": 64, "r": 64, "t": 84 if len(series) > 1 else 40, "b": 36},
+        legend=_legend() | {"y": 1.12},
         polar={
             "bgcolor": "rgba(0,0,0,0)",
-            "radialaxis": {
-                "range": [0, top],
-                "gridcolor": GRID,
-                "linecolor": GRID,
-                "tickfont": {"size": 11},
-                "angle": 90,
-                "tickangle": 90,
-                "nticks": 5,
-            },
-            "angularaxis": {"gridcolor": GRID, "linecolor": GRID},
+            "radialaxis": {"range": [0, top], "gridcolor": GRID, "linecolor": GRID, "angle": 90, "nticks": 5}
+            | {"tickangle": 90, "tickfont": {"size": 11}},
+            "angularaxis": {"gridcolor": GRID, "linecolor": GRID, "tickvals": angles, "ticktext": list(names)}
+            | {"rotation": 90, "direction": "clockwise"},
         },
     )
     return figure
 
 
+def bars(
+    names: Sequence[str],
+    series: Sequence[Series],
+    title: str,
+    digits: int = 2,
+    top: float | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """Grouped bars with their bounds: one group per name, one bar per model; no bar where there is no number.
+
+    `top` is the largest number that there can be, where there is one.
+    """
+    figure = go.Figure()
+    for one, colour in zip(series, COLOURS, strict=False):
+        figure.add_bar(
+            x=list(names),
+            y=one.numbers(),
+            name=label(one.model),
+            marker={"color": colour},
+            error_y=one.errors() | {"color": INK},
+            customdata=[_told(value, digits, one.scale) for value in one.values],
+            hovertemplate="%{x}: %{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+        )
+    figure = finish(figure, height)
+    figure.update_layout(barmode="group", bargap=0.25, showlegend=True)
+    figure.update_xaxes(showgrid=False, automargin=True, tickangle=-35 if len(names) > 8 else None)
+    if top is not None:
+        figure.update_yaxes(range=[0, 1.04 * top])
+    return figure.update_yaxes(title=title, automargin=True)
+
+
+def _told(value: Value | None, digits: int, scale: float = 1.0) -> str:
+    """A value with its bounds, or its state."""
+    if value is None or value.value is None:
+        return "not run" if value is None or value.state == "not_run" else "undefined"
+    ends = [value.low, value.high]
+    text = number(scale * value.value, digits)
+    if None in ends or value.low == value.high:
+        return text
+    return f"{text}, from {number(scale * (value.low or 0.0), digits)} to {number(scale * (value.high or 0.0), digits)}"
+
+
 @dataclass(frozen=True)
 class Point:
-    """One point of the trade-off plot: `group` is its colour's legend entry."""
+    """One model's point in a plane.
+
+    Args:
+        model: its name, untrusted text.
+        provenance: decides the symbol.
+        group: decides the colour; the entry of the legend.
+        x, y: where it stands.
+        bounds: lowest and highest x, lowest and highest y; None where there are none.
+        chosen: whether its name is written beside it.
+    """
 
     model: str
     provenance: str
     group: str
     x: float
     y: float
+    bounds: tuple[float, float, float, float] | None = None
+    chosen: bool = False
 
 
-def tradeoff(points: Sequence[Point], curve: Sequence[tuple[float, float]], colours: Mapping[str, str]) -> go.Figure:
-    """S_fact (across) against S_E (up), in percent, with the bound that no answerer can pass."""
+def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str, digits: int = 2) -> go.Figure:
+    """Points in a plane, coloured by group, with their bounds as thin crosses."""
     figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=[x for x, _ in curve],
-            y=[y for _, y in curve],
-            mode="lines",
-            name="bound",
-            line={"color": GREY, "width": 2, "dash": "dot"},
-            hoverinfo="skip",
-        )
-    )
     for group, colour in colours.items():
-        chosen = [p for p in points if p.group == group]
-        figure.add_trace(
-            go.Scatter(
-                x=[p.x for p in chosen],
-                y=[p.y for p in chosen],
-                mode="markers",
-                cliponaxis=False,
-                name=group,
-                text=[f"{plot(p.model)} ({p.provenance})" for p in chosen],
-                marker={
-                    "color": colour,
-                    "size": 10,
-                    "symbol": [SYMBOLS[p.provenance] for p in chosen],
-                    "line": {"width": 1, "color": "rgba(255,255,255,0.7)"},
-                },
-                hovertemplate="%{text}<br>S_fact %{x:.2f}, S_E %{y:.2f}<extra>" + group + "</extra>",
-            )
+        own = [point for point in points if point.group == group]
+        if not own:
+            continue
+        bounds = [p.bounds or (p.x, p.x, p.y, p.y) for p in own]
+        errors = {"type": "data", "symmetric": False, "thickness": 1, "width": 0, "color": FAINT}
+        figure.add_scatter(
+            x=[p.x for p in own],
+            y=[p.y for p in own],
+            error_x=errors
+            | {
+                "array": [b[1] - p.x for p, b in zip(own, bounds, strict=True)],
+                "arrayminus": [p.x - b[0] for p, b in zip(own, bounds, strict=True)],
+            },
+            error_y=errors
+            | {
+                "array": [b[3] - p.y for p, b in zip(own, bounds, strict=True)],
+                "arrayminus": [p.y - b[2] for p, b in zip(own, bounds, strict=True)],
+            },
+            mode="markers+text" if any(p.chosen for p in own) else "markers",
+            cliponaxis=False,
+            name=group,
+            text=[label(p.model) if p.chosen else "" for p in own],
+            textposition="top center",
+            customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.provenance})" for p in own],
+            marker={
+                "color": colour,
+                "size": [13 if p.chosen else 9 for p in own],
+                "symbol": [SYMBOLS[p.provenance] for p in own],
+                "line": {"width": 1, "color": "rgba(255,255,255,0.7)"},
+            },
+            hovertemplate=f"%{{customdata}}<br>{x} %{{x:.{digits}f}}, {y} %{{y:.{digits}f}}<extra>{group}</extra>",
         )
-    figure = _finish(figure, 400)
-    figure.update_xaxes(title="S_fact, %", range=[0, 102])
-    figure.update_yaxes(title="S_E, %", range=[0, 106])
-    return figure
+    figure = finish(figure, 440)
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title=x)
+    return figure.update_yaxes(title=y)
 
 
-def bars(names: Sequence[str], series: Mapping[str, Sequence[float | None]], title: str, top: float) -> go.Figure:
-    """Grouped bars: one group per name, one bar per series; no bar where there is no number."""
+def ranges_height(rows: int) -> int:
+    """Of `ranges`, in pixels."""
+    return 100 + 24 * max(rows, 2)
+
+
+def ranges(rows: Sequence[tuple[str, Value, str]], groups: Mapping[str, str], title: str, scale: float) -> go.Figure:
+    """One line per model, best first: its value as a point in the range of its bounds, coloured by group.
+
+    Args:
+        rows: model, value and group, from the top.
+        groups: group -> colour.
+        title: of the axis.
+        scale: what every number is multiplied by.
+    """
     figure = go.Figure()
-    labels = [plot(name) for name in names]
-    for (name, values), colour in zip(series.items(), (BLUE, ORANGE, GREEN, PURPLE), strict=False):
-        figure.add_trace(
-            go.Bar(
-                x=list(range(len(labels))),
-                y=list(values),
-                name=name,
-                marker={"color": colour},
-                customdata=labels,
-                hovertemplate="%{customdata}: %{y:.4f}<extra>" + name + "</extra>",
-            )
+    for group, colour in groups.items():
+        own = [(place, model, value) for place, (model, value, of) in enumerate(rows) if of == group]
+        if not own:
+            continue
+        series = Series("", [value for _, _, value in own], scale)
+        figure.add_scatter(
+            x=series.numbers(),
+            y=[place for place, _, _ in own],
+            error_x=series.errors() | {"color": colour},
+            mode="markers",
+            name=group,
+            marker={"color": colour, "size": 9},
+            customdata=[f"{plot(shortened(plain(model), 60))}: {_told(value, 3, scale)}" for _, model, value in own],
+            hovertemplate="%{customdata}<extra></extra>",
+            cliponaxis=False,
         )
-    figure = _finish(figure, 380)
-    short = [plot(shortened(plain(name), 22)) for name in names]
-    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=short, automargin=True, tickangle=-30)
-    figure.update_xaxes(showgrid=False, zeroline=False, ticklabeloverflow="allow")
-    figure.update_yaxes(title=title, range=[0, 1.02 * top], dtick=0.1)
-    return figure
-
-
-def diverging(scores: Mapping[str, float | None]) -> go.Figure:
-    """Signed scores as bars to the left (female-favouring) and the right (male-favouring), sign printed on each."""
-    names = list(scores)[::-1]
-    values = [scores[name] for name in names]
-    trace = go.Bar(
-        x=values,
-        y=names,
-        orientation="h",
-        marker={"color": [ORANGE if (v or 0) > 0 else BLUE for v in values]},
-        text=[number(v, 3, signed=True) for v in values],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{y}: %{text}<extra></extra>",
+    figure = finish(figure, ranges_height(len(rows)))
+    figure.update_xaxes(title=title, side="bottom")
+    figure.update_layout(showlegend=len(groups) > 1, legend=_legend() | {"y": 1.0, "yanchor": "bottom"})
+    names = [label(model) for model, _, _ in rows]
+    return figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=names, range=[len(rows) - 0.4, -0.6], automargin=True, zeroline=False
     )
-    figure = _finish(go.Figure(trace), 420)
-    reach = 1.25 * max((abs(v) for v in values if v is not None), default=1.0) or 1.0
-    figure.update_xaxes(title="female-favouring  ←  0  →  male-favouring", range=[-reach, reach])
-    figure.update_layout(showlegend=False)
-    return figure
+
+
+def shares_height(names: int, series: int) -> int:
+    """Of `shares`, in pixels."""
+    return 110 + names * (26 + 12 * max(series, 1))
+
+
+def shares(names: Sequence[str], series: Sequence[Series], official: Sequence[float | None], title: str) -> go.Figure:
+    """Horizontal bars in percent, one group per name from the top, with the official share as an upright line."""
+    figure = go.Figure()
+    places = list(range(len(names)))
+    for one, colour in zip(series, COLOURS, strict=False):
+        figure.add_bar(
+            y=places,
+            x=one.numbers(),
+            orientation="h",
+            name=label(one.model),
+            marker={"color": colour},
+            error_x=one.errors() | {"color": INK},
+            customdata=[f"{n}: {_told(v, 1, one.scale)} %" for n, v in zip(names, one.values, strict=True)],
+            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+        )
+    figure.add_scatter(
+        y=places,
+        x=list(official),
+        mode="markers",
+        name="official share",
+        marker={"symbol": "line-ns-open", "size": 24, "color": INK, "line": {"width": 3, "color": INK}},
+        customdata=list(names),
+        hovertemplate="%{customdata}: %{x:.1f} %<extra>official share</extra>",
+    )
+    figure = finish(figure, shares_height(len(names), len(series)))
+    figure.update_layout(barmode="group", bargap=0.3)
+    figure.update_xaxes(title=title, range=[0, 103])
+    return figure.update_yaxes(
+        tickvals=places, ticktext=list(names), range=[len(names) - 0.5, -0.5], automargin=True, showgrid=False
+    )
+
+
+Matrix = Sequence[Sequence[float | None]]
+
+
+def matrices_height(found: int, columns: int) -> int:
+    """Of `matrices`, in pixels."""
+    return 60 + 300 * -(-found // columns)
+
+
+def matrices(titles: Sequence[str], groups: Sequence[str], found: Sequence[Matrix | None], columns: int) -> go.Figure:
+    """Square tables of shares in colour, `columns` of them beside each other; a cell without a number stays empty."""
+    rows = -(-len(found) // columns)
+    figure = make_subplots(
+        rows, columns, subplot_titles=[plot(title) for title in titles], vertical_spacing=0.22 / rows
+    )
+    for place, matrix in enumerate(found):
+        if matrix is None:
+            continue
+        percent = [[None if x is None else 100 * x for x in line] for line in matrix]
+        texts = [["" if x is None else number(x, 0) for x in line] for line in percent]
+        figure.add_heatmap(
+            z=percent,
+            x=list(groups),
+            y=list(groups),
+            text=texts,
+            texttemplate="%{text}",
+            zmin=0,
+            zmax=100,
+            # Both ends carry white text, the middle black: plotly chooses by the cell's own colour.
+            colorscale=[[0, "#1d4a73"], [0.5, "#f1f2ef"], [1, "#8a3b0a"]],
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            hovertemplate="%{y} picked over %{x}: %{z:.1f} %<extra></extra>",
+            row=place // columns + 1,
+            col=place % columns + 1,
+        )
+    figure = finish(figure, matrices_height(len(found), columns))
+    figure.update_annotations(font={"size": 13, "color": GREY})
+    figure.update_xaxes(showgrid=False, zeroline=False)
+    return figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, automargin=True)
+
+
+def panels(titles: Sequence[str], names: Sequence[str], series: Sequence[Sequence[Series]], columns: int) -> go.Figure:
+    """One small plot per title: the models' values with their bounds, side by side for every name.
+
+    Args:
+        titles: of the plots.
+        names: the categories of each plot.
+        series: per plot, one series per model.
+        columns: plots beside each other.
+    """
+    rows = -(-len(titles) // columns)
+    figure = make_subplots(
+        rows, columns, subplot_titles=list(titles), vertical_spacing=0.32 / rows, horizontal_spacing=0.12
+    )
+    for place, models in enumerate(series):
+        for which, (one, colour, symbol) in enumerate(zip(models, COLOURS, MARKERS, strict=False)):
+            shift = 0.16 * (which - (len(models) - 1) / 2)
+            figure.add_scatter(
+                x=[spot + shift for spot in range(len(names))],
+                y=one.numbers(),
+                error_y=one.errors() | {"color": colour},
+                mode="markers",
+                name=label(one.model),
+                legendgroup=str(which),
+                showlegend=place == 0,
+                marker={"color": colour, "size": 9, "symbol": symbol},
+                customdata=[f"{n}: {_told(v, 3, one.scale)}" for n, v in zip(names, one.values, strict=True)],
+                hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+                row=place // columns + 1,
+                col=place % columns + 1,
+            )
+    figure = finish(figure, 90 + 190 * rows)
+    figure.update_layout(legend=_legend() | {"y": 1.04}, margin={"l": 44, "r": 12, "t": 84, "b": 40})
+    figure.update_annotations(font={"size": 12.5, "color": GREY})
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), range=[-0.6, len(names) - 0.4])
+    figure.update_xaxes(showgrid=False, zeroline=False)
+    return figure.update_yaxes(zeroline=True, zerolinewidth=1.5, automargin=True, nticks=5)

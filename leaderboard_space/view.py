@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import plotly.graph_objects as go
-
+from leaderboard_space.figures import Figure
 from leaderboard_space.tables import Column
 from submissions.board import Row
-
-Plot = Callable[[Sequence[Row]], go.Figure]
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,7 @@ class View:
         slices: name -> one table of the page; the first is shown first.
         labels: label name -> header of its column.
         cohort: header of the cohort's column, '' for none.
-        plots: heading -> plot of the rows.
-        profile: the plot of one row on the model's page.
+        figures: that the benchmark has, in the order in which pages show them.
         legend: Markdown of ours below the table.
     """
 
@@ -50,8 +46,7 @@ class View:
     slices: Mapping[str, Slice]
     labels: Mapping[str, str] = field(default_factory=dict)
     cohort: str = ""
-    plots: Mapping[str, Plot] = field(default_factory=dict)
-    profile: Callable[[Row], go.Figure] | None = None
+    figures: tuple[Figure, ...] = ()
     legend: str = ""
 
 

@@ -1,0 +1,297 @@
+"""Figures: what each one shows, how it is read, its numbers as a table, and drawings that are kept while they are right.
+
+A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+import orjson
+import plotly.graph_objects as go
+
+from leaderboard_space import plots
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.state import State
+from leaderboard_space.text import number, plain, shown
+from submissions.board import Row
+from submissions.registry import NAMES, benchmark
+from submissions.result import Result
+from submissions.values import Value
+
+MOST_CHOSEN = 4
+"""Models that a reader can choose for a figure."""
+Place = Literal["board", "model", "compare", "space"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, made harmless."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of some models: its numbers at once, and how it is drawn when it is asked for.
+
+    Args:
+        draw: None where there is nothing to draw; `note` says why.
+        table: its numbers.
+        note: what is left out, and why.
+        height: in pixels; 0 for what the figure says.
+    """
+
+    draw: Callable[[], go.Figure] | None
+    table: Table
+    note: str = ""
+    height: int = 0
+
+    @cached_property
+    def json(self) -> bytes:
+        """The figure as plotly.js takes it."""
+        figure = self.draw() if self.draw is not None else plots.empty(self.note or "nothing to draw")
+        return orjson.dumps(figure.to_plotly_json(), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a figure is drawn from.
+
+    Args:
+        state: of the store.
+        benchmark: its name.
+        standard: its name.
+        rows: of the board.
+        chosen: the models that a reader chose, at most four.
+    """
+
+    state: State
+    benchmark: str
+    standard: str
+    rows: tuple[Row, ...]
+    chosen: tuple[Row, ...] = ()
+
+    def some(self, most: int, has: Callable[[Row], bool] = lambda row: True) -> tuple[list[Row], str]:
+        """At most so many rows that have what a figure shows, in the board's order, and what is left out.
+
+        First the chosen ones, then printed rows and baselines to compare with, then by rank.
+        """
+        fit = [row for row in self.rows if has(row)]
+        entries = {row.entry for row in self.chosen}
+
+        def order(row: Row) -> tuple[bool, bool, float]:
+            rank = float("inf") if row.rank is None else row.rank
+            return row.entry not in entries, row.provenance == "scored here", rank
+
+        kept = {row.entry for row in sorted(fit, key=order)[:most]}
+        left = len(fit) - len(kept)
+        note = (
+            f"Drawn are {len(kept)} of {len(fit)} models: printed ones, baselines, and the best ranked." if left else ""
+        )
+        return [row for row in fit if row.entry in kept], note
+
+    def full(self, row: Row) -> Result | None:
+        """The result behind a row with its evidence; None for a printed row."""
+        return self.state.full(row.entry) if row.provenance != "published" else None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a benchmark has.
+
+    Args:
+        name: in its address.
+        title: its heading.
+        how_to_read: Markdown of ours.
+        draw: makes it.
+        places: the pages that it stands on.
+        height: in pixels, for the room that a page keeps for it.
+        needs: how many models must be chosen.
+        solid: whether it is drawn by compiled code, which a page must allow.
+    """
+
+    name: str
+    title: str
+    how_to_read: str
+    draw: Callable[[Source], Drawing]
+    places: tuple[Place, ...] = ("board",)
+    height: int = 440
+    needs: int = 0
+    solid: bool = False
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A figure on a page, with all that the macro `figure` shows.
+
+    Args:
+        about: which.
+        address: of its JSON.
+        drawing: of it.
+    """
+
+    about: Figure
+    address: str
+    drawing: Drawing
+
+
+class Gallery:
+    """Draws figures and keeps the drawings as long as the board they were made from stands.
+
+    Args:
+        figures: (benchmark, name) -> figure.
+        most: drawings that are kept.
+    """
+
+    def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
+        self.figures, self.most = figures, most
+        self._kept: OrderedDict[tuple[str, ...], tuple[tuple[Row, ...], Drawing]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
+        """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
+        figure = self.find(benchmark, name)
+        rows = board_of(state, benchmark, standard)
+        key = (benchmark, standard, name, *models)
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None and found[0] is rows:
+                self._kept.move_to_end(key)
+                return found[1]
+        chosen, missing = chosen_rows(rows, models)
+        if missing:
+            raise SpaceError(
+                "UNKNOWN_ENTRY", "models", repr(missing[0]), "entries of rows on this board", "see the board"
+            )
+        if len(chosen) < figure.needs:
+            mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
+            raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
+        drawing = figure.draw(Source(state, benchmark, standard, rows, chosen))
+        with self._lock:
+            self._kept[key] = (rows, drawing)
+            while len(self._kept) > self.most:
+                self._kept.popitem(last=False)
+        return drawing
+
+    def find(self, benchmark: str, name: str) -> Figure:
+        """The figure of that name. SpaceError UNKNOWN_PAGE."""
+        figure = self.figures.get((benchmark, name))
+        if figure is None:
+            known = ", ".join(own for of, own in self.figures if of == benchmark) or ", ".join(NAMES)
+            raise SpaceError(
+                "UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {known}", "see the board"
+            )
+        return figure
+
+    def place(
+        self, state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = ()
+    ) -> list[Placed]:
+        """The figures of a page, drawn; those that need more models than were chosen are left out."""
+        names = [f for (of, _), f in self.figures.items() if of == benchmark and where in f.places]
+        return [self.placed(state, benchmark, standard, f.name, models) for f in names if len(models) >= f.needs]
+
+    def placed(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Placed:
+        """One figure for the macro `figure`. Errors: as `drawing`."""
+        address = f"/figures/{benchmark}/{standard}/{name}.json" + (f"?models={','.join(models)}" if models else "")
+        drawing = self.drawing(state, benchmark, standard, name, models)
+        return Placed(self.find(benchmark, name), address, drawing)
+
+
+def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
+    """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
+    if name not in NAMES or standard not in benchmark(name).standards:
+        known = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
+        what = f"{name}, standard {standard}"
+        raise SpaceError("UNKNOWN_PAGE", "the board", repr(what[:80]), f"one of: {known}", "choose one of these")
+    return state.board(name, standard)
+
+
+def chosen_rows(rows: Sequence[Row], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
+    """The rows of some entries in the order given, each once, and the entries that the board does not have."""
+    if len(models) > MOST_CHOSEN:
+        found = f"{len(models)} models"
+        raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "take some away")
+    wanted = list(dict.fromkeys(models))
+    by_entry = {row.entry: row for row in rows if row.entry in wanted}
+    return tuple(by_entry[entry] for entry in wanted if entry in by_entry), [e for e in wanted if e not in by_entry]
+
+
+def split_models(text: str) -> tuple[str, ...]:
+    """The entries of a `models=` parameter, each once, without any sign that an entry never has."""
+    parts = ("".join(sign for sign in part if sign.isalnum() or sign == "-")[:40] for part in text[:400].split(","))
+    return tuple(dict.fromkeys(filter(None, parts)))
+
+
+def value_of(row: Row, name: str) -> Value | None:
+    """A row's score or raw value; None if it has no value of that name."""
+    return row.scores.get(name) or row.values.get(name)
+
+
+def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:
+    """One line per model, and per name its value with its bounds.
+
+    Args:
+        rows: models.
+        names: name of a value -> what stands above it.
+        digits: decimals.
+        scale: what every number is multiplied by.
+    """
+    lines = [
+        [plain(row.model), row.provenance, *(cell(value_of(row, name), digits, scale) for name in names)]
+        for row in rows
+    ]
+    return Table(["Model", "Figures", *names.values()], lines)
+
+
+def cell(value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
+    """A value with its bounds as text, or its state in words."""
+    if value is None:
+        return "not printed"
+    if value.value is None:
+        return shown(value)
+    text = number(scale * value.value, digits)
+    if value.low is None or value.high is None or value.low == value.high:
+        return text
+    return f"{text} [{number(scale * value.low, digits)}, {number(scale * value.high, digits)}]"
+
+
+def ranking(
+    score: Callable[[Row], str], title: str, colours: dict[str, str], scale: float = 1.0, most: int = 30
+) -> Callable[[Source], Drawing]:
+    """Draws the ranked number of every model with its bounds, best first.
+
+    Args:
+        score: row -> name of the score that it is ranked by.
+        title: of the axis.
+        colours: cohort -> colour; `{"": colour}` where a board has none.
+        scale: 100 for a share in percent.
+        most: models that are drawn.
+    """
+
+    def draw(source: Source) -> Drawing:
+        def has(row: Row) -> bool:
+            value = value_of(row, score(row))
+            return value is not None and value.value is not None and row.cohort in colours
+
+        rows, note = source.some(most, has)
+        lines = [(row.model, row.scores[score(row)], row.cohort) for row in rows]
+        table = Table(
+            ["Model", "Rank", "Figures", title],
+            [
+                [plain(row.model), str(row.rank or "–"), row.provenance, cell(value, 3, scale)]
+                for row, (_, value, _) in zip(rows, lines, strict=True)
+            ],
+        )
+        if not rows:
+            return Drawing(None, table, "No model has this number under this standard.")
+        make = partial(plots.ranges, lines, colours, title, scale)
+        return Drawing(make, table, note, plots.ranges_height(len(lines)))
+
+    return draw
