@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,23 +108,21 @@ class Attempt:
 
     def _score(self, submission: Submission) -> tuple[Outcome, float]:
         """What a child comes to, and in how many seconds. HaltedError if it was ended."""
-        folder = (self.settings.work / SCRATCH / f"{self.job.id}-{self.job.attempt}").resolve()
         path = submission_path(submission.sha256)
         try:
             with ExitStack() as opened:
                 file = self._insist(lambda: opened.enter_context(self.state.storage.local(path)))
-                self._insist(lambda: _make_afresh(folder))
+                name = f"{self.job.id}-{self.job.attempt}"
+                folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
                 ended = run_child(
                     self.module, [str(file.resolve()), str(folder)], folder, limits(self.settings), self.halt
                 )
-            if ended.halted:
-                raise HaltedError
-            SECONDS.observe(ended.seconds)
-            return _read(ended, folder), ended.seconds
+                if ended.halted:
+                    raise HaltedError
+                SECONDS.observe(ended.seconds)
+                return read_outcome(ended, folder), ended.seconds
         except StorageError as error:
             return Outcome(reason=f"could not be read: {error.what}"), 0.0
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
         """Put the end of the attempt into the log."""
@@ -192,12 +190,19 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _make_afresh(folder: Path) -> None:
+@contextmanager
+def scratch(settings: Settings, name: str) -> Iterator[Path]:
+    """An empty folder for a child, gone afterwards; where a killed worker left it behind, the next try clears it."""
+    folder = (settings.work / SCRATCH / name).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(ended: Ended, folder: Path) -> Outcome:
+def read_outcome(ended: Ended, folder: Path) -> Outcome:
     """What a child left."""
     if ended.reason:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})

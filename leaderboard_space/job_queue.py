@@ -158,7 +158,8 @@ class JobQueue:
 
     def forget(self, job: Job) -> None:
         """Let go of what is kept about a job that has ended."""
-        self._kept.delete_data(f"{_RECORD}{job}")
+        for kind in (_LEASE, _RECORD):
+            self._kept.delete_data(f"{kind}{job}")
 
     def kept(self) -> set[Job]:
         """The jobs that anything is kept about."""

@@ -19,6 +19,7 @@ from typing import IO, Literal
 from huey.consumer import Consumer
 
 from leaderboard_space.attempt import Attempt, HaltedError, waiting
+from leaderboard_space.baseline_jobs import LEASE, BaselineJobs
 from leaderboard_space.job_queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission
@@ -134,10 +135,14 @@ class Jobs:
                 scheduler_interval=60,
             )
             self._consumer.start()
+            if self.settings.baselines:
+                self._begin("baselines", self._score_baselines)
 
     def stop(self, seconds: float = 20.0) -> None:
         """Take no further job, give the running ones some seconds, and leave what is not done to the next start."""
         self._stopping.set()
+        if (baselines := self._running.get(LEASE)) is not None:
+            baselines.set()
         if self._consumer is not None:
             self._consumer.stop()
             workers = [thread for _, thread in self._consumer.worker_threads]
@@ -168,6 +173,11 @@ class Jobs:
     def waiting(self) -> list[str]:
         """The ids of those that wait, the next one first."""
         return list(self._look().order)
+
+    def alive(self) -> bool:
+        """Whether everything that was begun in this process goes on."""
+        workers = [] if self._consumer is None else [thread for _, thread in self._consumer.worker_threads]
+        return all(thread.is_alive() for thread in [*self._threads, *workers])
 
     def running(self) -> int:
         """How many are being scored, by all workers."""
@@ -204,6 +214,8 @@ class Jobs:
         if not self.queue.take(job, self.worker):
             return
         halt = self._running[job] = threading.Event()
+        if (baselines := self._running.get(LEASE)) is not None:
+            baselines.set()
         try:
             Attempt(self.state, self.settings, self.queue, job, self.module, halt).run()
         except HaltedError:
@@ -232,6 +244,24 @@ class Jobs:
     def _sweep_on(self) -> None:
         while not self._stopping.wait(self.timing.sweep):
             self._sweep_safely()
+            if self._consumer is not None:
+                self._consumer.check_worker_health()
+
+    def _score_baselines(self) -> None:
+        """Score the bundled baselines while nothing waits; a job that begins ends the one in hand."""
+        baselines = BaselineJobs(self.state, self.settings)
+        while not self._stopping.wait(self.timing.poll) and baselines.pending():
+            try:
+                if not self.waiting() and not self.running() and self.queue.take(LEASE, self.worker):
+                    halt = self._running[LEASE] = threading.Event()
+                    try:
+                        baselines.score_next(halt)
+                    finally:
+                        del self._running[LEASE]
+                        self.queue.release(LEASE, self.worker)
+            except TROUBLE as error:
+                _LOG.warning("a baseline was not scored: %s", error)
+                self._stopping.wait(self.timing.patience)
 
     def _sweep_safely(self) -> None:
         try:
@@ -241,9 +271,12 @@ class Jobs:
 
     def _sweep(self) -> None:
         """Queue what waits by the log and is in nobody's hands; take leases back that stand still."""
+        kept = self.queue.kept()
         self.state.refresh()
         jobs = self._waiting_jobs()
-        leases = self.queue.leases(jobs)
+        for job in kept - {*jobs, LEASE}:
+            self.queue.forget(job)
+        leases = self.queue.leases([*jobs, LEASE])
         for job, lease in self._watchdog.still(leases).items():
             _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
             self.queue.release(job, lease.worker)

@@ -35,6 +35,7 @@ class Settings:
         scoring_seconds: that one job may last.
         scoring_file_bytes: of a file that a job writes, and of what it prints.
         tries: how often a job is tried that ends its process.
+        baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
         commits_an_hour: of the Hub repository; the Hub itself takes 128.
     """
 
@@ -57,6 +58,7 @@ class Settings:
     scoring_seconds: int = 3600
     scoring_file_bytes: int = 256 << 20
     tries: int = 3
+    baselines: bool = True
     commits_an_hour: int = 100
 
     @classmethod
@@ -76,6 +78,6 @@ def _read(variable: str, text: str, default: Any) -> Any:
         return tuple(filter(None, (part.strip() for part in text.split(","))))
     if isinstance(default, int):
         if not (text.isascii() and text.isdigit()):
-            raise UsageError(f"{variable} is {text!r}; it must be a whole number, such as {default}.")
-        return int(text)
+            raise UsageError(f"{variable} is {text!r}; it must be a whole number, such as {default:d}.")
+        return type(default)(int(text))
     return type(default)(text)

@@ -1,0 +1,34 @@
+"""`python -m leaderboard_space.worker` scores what waits in the queue of a Space, whose own `workers` may be 0."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import replace
+
+from leaderboard_space.logs import configure
+from leaderboard_space.settings import Settings
+from leaderboard_space.space import Space
+
+
+def work(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT; then finish what can be finished in time. Errors: as `Space.open`."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    space = Space.open(settings)
+    space.jobs.start()
+    stop.wait()
+    space.jobs.stop()
+    space.storage.close()
+
+
+def main() -> None:
+    """What the command runs; it works even where the variables give the web process no worker."""
+    configure()
+    settings = Settings.from_environment()
+    work(replace(settings, workers=max(settings.workers, 1)))
+
+
+if __name__ == "__main__":
+    main()
