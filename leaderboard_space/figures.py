@@ -1,4 +1,4 @@
-"""Figures: what each one shows, how it is read, its numbers as a table, and drawings that are kept while they are right.
+"""Figures: what each one shows, how it is read, its numbers as a table, and drawings kept while they are right.
 
 A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
 """

@@ -160,8 +160,8 @@ FIGURES = (
         "relations",
         "Every metric by relational model",
         "Eight small plots, one per metric, each with its own scale: the difference of the man and the woman of a "
-        f"story over all stories and by what binds the two ({_RELATION_NAMES}). Above 0 it favours the man, below 0 the "
-        "woman. Lines through a point are bounds: what the unusable stories could have been.",
+        f"story over all stories and by what binds the two ({_RELATION_NAMES}). Above 0 it favours the man, below 0 "
+        "the woman. Lines through a point are bounds: what the unusable stories could have been.",
         _relations,
         ("model", "compare"),
         850,

@@ -145,7 +145,12 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
     for axis in range(3):
         figure.add_trace(_plane(axis, level, reach))
     plots.finish(figure, 620)
-    side = {"range": [0, reach], "gridcolor": plots.GRID, "zerolinecolor": plots.GREY, "color": plots.GREY}
+    side: dict[str, object] = {
+        "range": [0, reach],
+        "gridcolor": plots.GRID,
+        "zerolinecolor": plots.GREY,
+        "color": plots.GREY,
+    }
     side |= {"showbackground": False, "tickfont": {"size": 11}}
     return figure.update_layout(
         showlegend=True,

@@ -49,9 +49,9 @@ class Series:
         """The bounds as plotly's error bars; none where a value has no bounds."""
         up, down = [], []
         for value in self.values:
-            known = value is not None and value.value is not None
-            up.append(self.scale * (value.high - value.value) if known and value.high is not None else None)
-            down.append(self.scale * (value.value - value.low) if known and value.low is not None else None)
+            middle, low, high = (None, None, None) if value is None else (value.value, value.low, value.high)
+            up.append(None if middle is None or high is None else self.scale * (high - middle))
+            down.append(None if middle is None or low is None else self.scale * (middle - low))
         return {"type": "data", "array": up, "arrayminus": down, "symmetric": False, "thickness": 1.4, "width": 3}
 
 

@@ -188,8 +188,8 @@ def _six(source: Source) -> Table:
 
 _HOW_BARS = (
     "Three bars per model: how far its picks for occupations, for descriptors and for personas are from even, over the "
-    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: what the unanswered questions could "
-    "have been."
+    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: what the unanswered questions "
+    "could have been."
 )
 _HOW_SIX = (
     "The six scores over the answered questions, each in percent of the largest that there can be (0.5 for gender, "
@@ -214,8 +214,8 @@ FIGURES = (
         "Picks beside labour statistics",
         "A bar is how often a model picks the woman of a woman and a man for an occupation; the upright line is the "
         "share of women among those who work in it in the United States. A bar at 50 % is even, one at the line copies "
-        "the labour market, one beyond it, seen from 50 %, exaggerates it. Neither is called right here. Thin lines are "
-        "bounds: what the unanswered questions could have been.",
+        "the labour market, one beyond it, seen from 50 %, exaggerates it. Neither is called right here. Thin lines "
+        "are bounds: what the unanswered questions could have been.",
         _labour,
         ("model", "compare"),
         480,
