@@ -8,16 +8,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from leaderboard_space import api_data
+from leaderboard_space import api_data, maintaining
 from leaderboard_space.api_models import (
+    Action,
     Board,
     BoardAbout,
+    EventModel,
     Events,
     FullRow,
     Queue,
@@ -32,6 +34,7 @@ from leaderboard_space.space import Space
 from leaderboard_space.state import Submission
 from leaderboard_space.uploads import received
 from leaderboard_space.views import chosen_standard, chosen_view
+from submissions.faults import plain
 from submissions.version import VERSION
 
 REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
@@ -148,14 +151,8 @@ def queue(request: Request) -> Response:
 
 @router.get("/submissions/{name}", response_model=SubmissionState)
 def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
-    """Where a submission of yours stands: its position, or its faults, or its scores and row."""
-    user, space = required_user(request), space_of(request)
-    space.state.refresh()
-    found = space.state.submission(name)
-    if found is None or not (found.user == user.name or is_maintainer(request, user)):
-        mend = "use the token of the user who handed it in"
-        raise SpaceError("UNKNOWN_SUBMISSION", name, "no submission of yours", "an id that handing in gave", mend)
-    return _fresh(api_data.submission(space, found))
+    """Where a submission stands: its position, or its faults, or its scores and row. Who knows its id may look."""
+    return _fresh(api_data.find_submission(space_of(request), name))
 
 
 @router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
@@ -171,3 +168,19 @@ async def submit(request: Request) -> Response:
     answer.status_code = 202 if found.outcome == "waiting" else 200
     answer.headers["Location"] = f"/api/v1/submissions/{found.id}"
     return answer
+
+
+@router.post("/rows/{entry}/{action}", response_model=EventModel)
+def maintain(
+    request: Request,
+    entry: EntryName,
+    action: Annotated[Literal["withdraw", "restore", "verify"], Path()],
+    about: Action,
+) -> Response:
+    """Take a row off its board, put it back, or say that it was run again, with a reason; maintainers alone."""
+    user, space = required_user(request), space_of(request)
+    if not is_maintainer(request, user):
+        mend = "ask one of the maintainers"
+        raise SpaceError("NOT_A_MAINTAINER", f"rows/{plain(entry)}", "another user", "a maintainer", mend)
+    event = getattr(maintaining, action)(space.state, entry, user, about.reason)
+    return _fresh(api_data.public_event(space, event))

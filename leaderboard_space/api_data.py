@@ -21,6 +21,7 @@ from submissions.result import find_standard
 from submissions.values import Value
 
 Data = dict[str, Any]
+MOST_WAITING = 200
 _PUBLIC = {
     "result": ("entry",),
     "scored": ("entry",),
@@ -159,6 +160,16 @@ def _plain_data(value: Any) -> Any:
     return None
 
 
+def find_submission(space: Space, name: str) -> Data:
+    """Where the submission of an id stands. SpaceError UNKNOWN_SUBMISSION."""
+    space.state.refresh()
+    found = space.state.submission(name)
+    if found is None:
+        mend = "use the id that handing in gave"
+        raise SpaceError("UNKNOWN_SUBMISSION", plain(name)[:40], "no such submission", "the id of a submission", mend)
+    return submission(space, found)
+
+
 def submission(space: Space, found: Submission) -> Data:
     """Where a submission stands, what is wrong with it, or what it came to."""
     progress = space.jobs.progress(found)
@@ -193,24 +204,21 @@ def _own_board(space: Space, found: Submission) -> Sequence[Row]:
 
 
 def queue(space: Space, user: User | None) -> Data:
-    """Who waits; only the ids of the user's own are told."""
-    told = []
-    for name in space.jobs.waiting():
-        found = space.state.submission(name)
-        if found is None or found.outcome != "waiting":
-            continue
-        progress = space.jobs.progress(found)
-        own = user is not None and found.user == user.name
-        told.append(
-            {
-                "position": progress.position,
-                "stage": progress.stage,
-                "since": progress.since or found.accepted,
-                "size": found.size,
-                "id": found.id if own else None,
-            }
-        )
-    return {"length": len(told), "waiting": told}
+    """Who is scored and who waits, the next one first; only the ids of the user's own are told."""
+    waiting = [one for one in space.state.submissions() if one.outcome == "waiting"]
+    found = [(space.jobs.progress(one), one) for one in waiting]
+    found.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
+    told = [
+        {
+            "position": progress.position,
+            "stage": progress.stage,
+            "since": progress.since or one.accepted,
+            "size": one.size,
+            "id": one.id if user is not None and one.user == user.name else None,
+        }
+        for progress, one in found
+    ]
+    return {"length": len(told), "waiting": told[:MOST_WAITING]}
 
 
 def events(space: Space, after: int, limit: int) -> Data:
@@ -219,11 +227,12 @@ def events(space: Space, after: int, limit: int) -> Data:
     for event in space.storage.events(after):
         if len(told) == limit:
             break
-        told.append(_event(space, event))
+        told.append(public_event(space, event))
     return {"last": told[-1]["number"] if told else after, "events": told}
 
 
-def _event(space: Space, event: Event) -> Data:
+def public_event(space: Space, event: Event) -> Data:
+    """What everybody may know of an event."""
     told = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
     entry = space.state.entry(told["entry"]) if "entry" in told else None
     if entry is not None:

@@ -12,7 +12,6 @@ from fastapi.responses import FileResponse
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard_space import gradio_app, sign_in
-from leaderboard_space.baselines import Baselines
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.guard import Guard
 from leaderboard_space.logs import configure
@@ -36,18 +35,13 @@ GRACE = 20
 """Seconds that requests on their way have when the Space stops; the jobs have as many after them."""
 
 
-def create_app(space: Space, *, baselines: bool = False) -> FastAPI:
-    """The application over an opened Space; it starts and stops the jobs, and the scoring of baselines if told to."""
+def create_app(space: Space) -> FastAPI:
+    """The application over an opened Space; it starts and stops the jobs."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        bundled = Baselines(space) if baselines else None
         space.jobs.start()
-        if bundled is not None:
-            bundled.start()
         yield
-        if bundled is not None:
-            bundled.stop()
         space.jobs.stop()
         space.storage.close()
 
@@ -81,7 +75,7 @@ def _asset(version: str, name: str) -> Response:
     return FileResponse(file, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
-def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860, *, baselines: bool = True) -> None:
+def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
     """Serve the Space until SIGTERM or Ctrl-C; then what is on its way is finished first.
 
     StorageError if the store cannot be read; UsageError if everybody could submit from elsewhere.
@@ -89,7 +83,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860, *, base
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
     configure()
-    app = create_app(Space.open(settings), baselines=baselines)
+    app = create_app(Space.open(settings))
     config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
     config.timeout_graceful_shutdown = GRACE
     uvicorn.Server(config).run()

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.routing import Match
+from starlette.routing import Match, Mount
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.logs import REQUEST
@@ -24,6 +24,8 @@ RETRY_AFTER = {"QUEUE_FULL": 60, "STOPPING": 10, "STORE_FAILED": 30, "TOO_MANY_R
 CUT = "fairspace.cut"
 """Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""
 _NOTED = "fairspace.noted"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LAST = "the rest of the API"
 _LONGEST = 300
 
 
@@ -34,6 +36,11 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(UsageError, _answer)
     app.add_exception_handler(RequestValidationError, _answer)
     app.add_exception_handler(HTTPException, _answer)
+
+
+def refuse_the_rest(app: FastAPI) -> None:
+    """Let no address under `/api/` reach what is mounted after this, which would refuse it in another form."""
+    app.add_route("/api/{rest:path}", _refuse_unknown, [*METHODS], LAST, include_in_schema=False)
 
 
 async def _answer(request: Request, error: Exception) -> Response:
@@ -80,17 +87,22 @@ def _of_status(request: Request, error: HTTPException) -> SpaceError:
 def unknown(request: Request) -> SpaceError:
     """What is wrong with an address that nothing answers to, or not to this method."""
     path = request.url.path
-    allowed = {
-        method
-        for route in request.app.routes
-        if route.matches(dict(request.scope))[0] is Match.PARTIAL
-        for method in getattr(route, "methods", None) or ()
-    }
-    if allowed:
-        expected = " or ".join(sorted(allowed))
+    if allowed := [method for method in METHODS if _answers(request, method)]:
+        expected = ", ".join(allowed)
         return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for what there is")
     mend = "see /api for what there is" if path.startswith("/api") else "start from the board, at /"
     return SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+
+
+def _answers(request: Request, method: str) -> bool:
+    """Whether a page or call of ours answers to the address of a request, were it of that method."""
+    asked = {**request.scope, "method": method}
+    own = (route for route in request.app.routes if not isinstance(route, Mount) and route.name != LAST)
+    return any(route.matches(dict(asked))[0] is Match.FULL for route in own)
+
+
+def _refuse_unknown(request: Request) -> Response:
+    raise unknown(request)
 
 
 def refuse(request: Request, error: SpaceError) -> Response:
@@ -105,8 +117,8 @@ def refuse(request: Request, error: SpaceError) -> Response:
         answer = page(request, "refused.html.jinja", status=error.status, error=error)
     if error.code in RETRY_AFTER:
         answer.headers["Retry-After"] = str(RETRY_AFTER[error.code])
-    if error.code == "WRONG_METHOD" and error.expected.isupper():
-        answer.headers["Allow"] = error.expected.replace(" or ", ", ")
+    if error.code == "WRONG_METHOD":
+        answer.headers["Allow"] = error.expected
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = "Bearer"
     return answer
