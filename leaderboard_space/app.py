@@ -64,6 +64,7 @@ def create_app(space: Space) -> FastAPI:
         app.include_router(import_module(name).router)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
+    gradio_app.mount(app, space)
     return app
 
 

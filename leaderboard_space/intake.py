@@ -29,6 +29,21 @@ class User:
     organisations: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What a user has used of the quotas.
+
+    Args:
+        waiting: those that wait now.
+        scored: of the last 24 hours.
+        faulty: of the last 24 hours.
+    """
+
+    waiting: list[Submission]
+    scored: list[Submission]
+    faulty: list[Submission]
+
+
 class Queue(Protocol):
     """Where accepted submissions wait; see `jobs`."""
 
@@ -89,22 +104,29 @@ class Intake:
         self.queue.put(accepted)
         return accepted
 
+    def usage(self, user: User) -> Usage:
+        """What a user has used of the quotas."""
+        name = user.name.casefold()
+        own = [one for one in self.state.submissions() if one.user.casefold() == name]
+        day = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return Usage(
+            [one for one in own if one.outcome == "waiting"],
+            [one for one in own if one.outcome == "scored" and one.accepted > day],
+            [one for one in own if one.outcome == "refused" and one.accepted > day],
+        )
+
     def _check_quota(self, user: User) -> None:
         """Whether the user may hand in another one now."""
         settings = self.settings
-        submissions = self.state.submissions()
-        if sum(one.outcome == "waiting" for one in submissions) >= settings.queue_length:
+        if sum(one.outcome == "waiting" for one in self.state.submissions()) >= settings.queue_length:
             found = f"{settings.queue_length} submissions wait"
             raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "hand it in again later")
-        own = [one for one in submissions if one.user == user.name]
-        day = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        counts = (
-            ("TOO_MANY_WAITING", "waiting", settings.waiting, [o for o in own if o.outcome == "waiting"]),
-            ("QUOTA_VALID", "scored", settings.valid_a_day, [o for o in own if o.outcome == "scored"]),
-            ("QUOTA_FAULTY", "faulty", settings.faulty_a_day, [o for o in own if o.outcome == "refused"]),
-        )
-        for code, what, most, those in counts:
-            counted = [one for one in those if code == "TOO_MANY_WAITING" or one.accepted > day]
+        used = self.usage(user)
+        for code, what, most, counted in (
+            ("TOO_MANY_WAITING", "waiting", settings.waiting, used.waiting),
+            ("QUOTA_VALID", "scored", settings.valid_a_day, used.scored),
+            ("QUOTA_FAULTY", "faulty", settings.faulty_a_day, used.faulty),
+        ):
             if len(counted) >= most:
                 mend = "wait until one is done" if what == "waiting" else f"wait: {counted[0].accepted} plus 24 hours"
                 found = f"{len(counted)} {what} submissions of {user.name}"

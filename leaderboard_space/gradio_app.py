@@ -1,0 +1,61 @@
+"""The pages that Gradio carries, `/submit` and `/maintain`, and the endpoints of its clients.
+
+Whoever calls an event by hand gets no further than its page would let them: each asks who they are by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.routing import Mount
+
+from leaderboard_space.gradio_gate import Gate
+from leaderboard_space.gradio_maintain import build_maintain
+from leaderboard_space.gradio_submit import build_submit
+from leaderboard_space.space import Space
+
+KEPT_SECONDS = 3600
+"""After which an uploaded file that nobody handed in is deleted."""
+SYSTEM_FONT = ("system-ui", "sans-serif")
+MONO_FONT = ("ui-monospace", "monospace")
+THEME = gr.themes.Base(primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONT, font_mono=MONO_FONT)
+
+
+def build(space: Space) -> gr.Blocks:
+    """The pages and endpoints over one Space."""
+    folder = Path(space.settings.work).absolute() / "gradio"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["GRADIO_TEMP_DIR"] = str(folder)  # Gradio knows no other way to be told
+    with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
+        gr.Navbar(visible=False)
+    with blocks.route("Submit", "/submit"):
+        gr.Navbar(visible=False)
+        build_submit(blocks, space)
+    with blocks.route("Maintain", "/maintain"):
+        gr.Navbar(visible=False)
+        build_maintain(blocks, space)
+    return blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
+
+
+def mount(app: FastAPI, space: Space) -> None:
+    """Let Gradio answer at what the application itself does not, behind a gate that lets through what is needed."""
+    gr.mount_gradio_app(
+        app,
+        build(space),
+        "/",
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        max_file_size=space.settings.upload_bytes,
+        ssr_mode=False,
+        enable_monitoring=False,
+        pwa=False,
+        mcp_server=False,
+        theme=THEME,
+    )
+    (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
+    mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
+    mounted.app = Gate(mounted.app)

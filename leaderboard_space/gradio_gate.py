@@ -1,0 +1,119 @@
+"""The gate before Gradio: of all it serves, what its two pages and its clients need, inside the frame of our pages."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.identity import current_user
+from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
+from leaderboard_space.refusals import refuse
+
+PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
+_NAME = r"[A-Za-z0-9_-]{1,64}"
+NEEDED = {
+    "GET": re.compile(
+        r"/(config|theme\.css|favicon\.ico|manifest\.json|(assets|static|svelte)/[A-Za-z0-9_./-]{1,200}"
+        rf"|gradio_api/(info|app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}|call/{_NAME}/{_NAME}))"
+    ),
+    "POST": re.compile(rf"/gradio_api/(upload|queue/join|call/{_NAME})"),
+}
+"""Method -> addresses. All the rest that Gradio serves (its proxy, its files, its monitor, ...) nobody here needs."""
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-eval' {hashes}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
+    f"worker-src 'self' blob:; form-action 'self'; base-uri 'self'; frame-ancestors {HUB}"
+)
+_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_OTHER_HOSTS = re.compile(r'\s*<(meta|link)[^>]*"https?://[^"]*"[^>]*>')
+
+
+class Gate:
+    """Lets through what is needed, and puts our head and foot around Gradio's pages.
+
+    Args:
+        app: Gradio's application.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request, path = Request(scope, receive), scope["path"]
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
+            await self.app(scope, receive, _Framed(request, send))
+            return
+        needed = NEEDED.get(method)
+        if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
+            mend = "start from the board, at /, or see /api"
+            error = SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+            await refuse(request, error)(scope, receive, send)
+            return
+        await self.app(scope, receive, _hardened(send))
+
+
+def _hardened(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+        await send(message)
+
+    return sent
+
+
+class _Framed:
+    """Takes a page of Gradio's and sends it on in our frame, with a policy that lets run what it holds and no more."""
+
+    def __init__(self, request: Request, send: Send) -> None:
+        self._request, self._send = request, send
+        self._start: Message = {}
+        self._parts: list[bytes] = []
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        self._parts.append(message.get("body", b""))
+        if message.get("more_body", False):
+            return
+        text = framed(b"".join(self._parts).decode(), self._request)
+        hashes = " ".join(f"'sha256-{_digest(script)}'" for script in _SCRIPT.findall(text))
+        headers = {
+            "Content-Security-Policy": POLICY.format(hashes=hashes),
+            "Cache-Control": "private, no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+            "Vary": "Cookie",
+        }
+        answer = Response(text, self._start["status"], headers, "text/html; charset=utf-8")
+        await answer(self._request.scope, self._request.receive, self._send)
+
+
+def framed(text: str, request: Request) -> str:
+    """A page of Gradio's with our head and foot, and without the pictures that it names on other hosts."""
+    path = request.url.path
+    known = {"user": current_user(request), "path": path, "name": PAGES[path]}
+    head, top, bottom = (
+        ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(known) for part in ("head", "top", "bottom")
+    )
+    text = _OTHER_HOSTS.sub("", text).replace("</head>", f"{head}</head>", 1)
+    text = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{top}", text, count=1)
+    return text.replace("</gradio-app>", f"</gradio-app>{bottom}", 1)
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,98 @@
+"""What became of a submission, and who waits before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.identity import current_user, space_of
+from leaderboard_space.jobs import Progress
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.space import Space
+from leaderboard_space.state import Submission
+from submissions.board import Row
+from submissions.faults import plain
+
+router = APIRouter(include_in_schema=False)
+RELOAD_SECONDS = 5
+"""After which the page of a submission that waits is loaded again."""
+MOST_WAITING = 200
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A submission with its place in the queue.
+
+    Args:
+        submission: as the log has it.
+        progress: as the queue has it.
+    """
+
+    submission: Submission
+    progress: Progress
+
+    @property
+    def words(self) -> str:
+        """Where it stands, in a few words."""
+        submission, progress = self.submission, self.progress
+        if submission.outcome == "scored":
+            return "scored; that result was there already" if submission.same else "scored"
+        if submission.outcome == "refused":
+            count = len(submission.faults)
+            return f"refused, with {count} {'fault' if count == 1 else 'faults'}"
+        if submission.outcome == "failed":
+            return "failed through a fault of ours; it costs you nothing"
+        if progress.stage == "running":
+            return "being scored"
+        again = ", again after a try that ended" if progress.stage == "retried" else ""
+        return f"waiting at position {progress.position}{again}" if progress.position else f"waiting{again}"
+
+
+def standing(space: Space, submission: Submission) -> Standing:
+    """Where a submission stands now."""
+    return Standing(submission, space.jobs.progress(submission))
+
+
+@router.get("/submission/{name}")
+def submission_page(request: Request, name: str) -> Response:
+    """What became of a submission. Who knows its id may look; nothing there tells how to reach anybody."""
+    space = space_of(request)
+    space.state.refresh()
+    found = space.state.submission(name)
+    if found is None:
+        where, mend = plain(name)[:40], "look at the address that handing in gave you"
+        raise SpaceError("UNKNOWN_SUBMISSION", where, "no such submission", "the id of a submission", mend)
+    row = _row(space, found)
+    own = space.state.entry(found.entry) if found.entry else None
+    return page(
+        request,
+        "submission.html.jinja",
+        ancestors="'self'",
+        standing=standing(space, found),
+        submission=found,
+        row=row,
+        withdrawn=own.withdrawn if own is not None else None,
+        reload=RELOAD_SECONDS if found.outcome == "waiting" else 0,
+    )
+
+
+def _row(space: Space, found: Submission) -> Row | None:
+    if not found.entry:
+        return None
+    return next((row for row in space.state.board(found.benchmark) if row.entry == found.entry), None)
+
+
+@router.get("/queue")
+def queue_page(request: Request) -> Response:
+    """Who waits, the next one first, and what is being scored."""
+    space, user = space_of(request), current_user(request)
+    space.state.refresh()
+    waiting = [one for one in space.state.submissions() if one.outcome == "waiting"]
+    found = [standing(space, one) for one in waiting]
+    found.sort(key=lambda one: (one.progress.stage != "running", one.progress.position or len(found) + 1))
+    own = {one.submission.id for one in found if user is not None and one.submission.user == user.name}
+    return page(
+        request, "queue.html.jinja", waiting=found[:MOST_WAITING], total=len(found), own=own, settings=space.settings
+    )
