@@ -12,6 +12,7 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.routing import Mount
 
+from leaderboard_space.gradio_api import add_endpoints
 from leaderboard_space.gradio_gate import Gate
 from leaderboard_space.gradio_maintain import build_maintain
 from leaderboard_space.gradio_submit import build_submit
@@ -31,6 +32,7 @@ def build(space: Space) -> gr.Blocks:
     os.environ["GRADIO_TEMP_DIR"] = str(folder)  # Gradio knows no other way to be told
     with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
         gr.Navbar(visible=False)
+        add_endpoints(space)
     with blocks.route("Submit", "/submit"):
         gr.Navbar(visible=False)
         build_submit(blocks, space)

@@ -28,6 +28,7 @@ class _Lines(OrjsonFormatter):
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
         """The fields of a line; `time` stands first."""
+        log_data.pop("color_message", None)
         found = {"time": log_data.pop("asctime")} | log_data
         if REQUEST.get():
             found.setdefault("request", REQUEST.get())
