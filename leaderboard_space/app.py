@@ -29,6 +29,7 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.api",
     "leaderboard_space.pages.submission",
     "leaderboard_space.pages.figures",
+    "leaderboard_space.pages.compare",
 )
 """Modules with a `router`, in the order in which they are asked."""
 GRACE = 20

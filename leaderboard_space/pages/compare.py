@@ -1,0 +1,93 @@
+"""The comparison of up to four models of a board, at `/compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+
+from leaderboard_space.comparison import facts, lines, making
+from leaderboard_space.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.figures import GALLERY
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.profiles import LETTERS, profiles
+from leaderboard_space.state import State
+from leaderboard_space.text import plain
+from leaderboard_space.views import VIEWS, chosen_standard, chosen_view
+from submissions.board import Row
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+OFFERED = 12
+"""Models that the search offers at a time."""
+
+
+@router.get("/compare")
+def compare(
+    request: Request,
+    benchmark: str = "",
+    standard: str = "",
+    models: list[str] = Query([]),  # noqa: B008 how FastAPI reads a repeated parameter
+    q: str = "",
+) -> Response:
+    """Models side by side, and a search for more."""
+    state = space_of(request).state
+    view = chosen_view(benchmark)
+    standard = chosen_standard(view.benchmark, standard)
+    entries = split_models(",".join(models))
+    rows = board_of(state, view.benchmark, standard)
+    chosen, missing = chosen_rows(rows, entries)
+    own = [row.entry for row in chosen]
+
+    def address(*others: str, benchmark: str = view.benchmark, standard: str = standard) -> str:
+        return "/compare?" + urlencode(
+            {"benchmark": benchmark, "standard": standard, "models": ",".join(others)}, safe=","
+        )
+
+    return page(
+        request,
+        "compare.html.jinja",
+        view=view,
+        views=VIEWS.values(),
+        standard=standard,
+        standards={name: address(*own, standard=name) for name in find_benchmark(view.benchmark).standards},
+        chosen=[(row, address(*(entry for entry in own if entry != row.entry))) for row in chosen],
+        missing=[(entry, _why(state, view.benchmark, entry)) for entry in missing],
+        q=q,
+        models=",".join(own),
+        most=MOST_CHOSEN,
+        offered=[(row, address(*own, row.entry)) for row in _offered(rows, own, q)] if len(own) < MOST_CHOSEN else [],
+        figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
+        profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
+        letters=LETTERS,
+        lines=lines(view.benchmark, chosen) if chosen else {},
+        facts=facts(chosen),
+        making=making(chosen),
+    )
+
+
+def _why(state: State, benchmark: str, entry: str) -> str:
+    """Why a board does not have an entry, plain."""
+    own = state.entry(entry)
+    if own is None:
+        return "no row of this board"
+    if own.withdrawn is not None:
+        return f"withdrawn by a maintainer: {plain(own.withdrawn.reason)}"
+    return (
+        f"a row of another board, {VIEWS[own.benchmark].title}" if own.benchmark != benchmark else "not on this board"
+    )
+
+
+def _offered(rows: Sequence[Row], chosen: Sequence[str], q: str) -> list[Row]:
+    """Rows whose model or organisation holds every word of a search; the first ones without a search."""
+    words = plain(q)[:200].casefold().split()
+    found = []
+    for row in rows:
+        text = f"{plain(row.model)} {plain(row.organisation)} {row.entry}".casefold()
+        if row.entry not in chosen and all(word in text for word in words):
+            found.append(row)
+            if len(found) == OFFERED:
+                break
+    return found
