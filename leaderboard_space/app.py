@@ -27,6 +27,9 @@ from submissions.version import VERSION
 ROUTERS: tuple[str, ...] = (
     "leaderboard_space.operation",
     "leaderboard_space.api",
+    "leaderboard_space.pages.board",
+    "leaderboard_space.pages.model",
+    "leaderboard_space.pages.badges",
     "leaderboard_space.pages.submission",
     "leaderboard_space.pages.figures",
     "leaderboard_space.pages.compare",

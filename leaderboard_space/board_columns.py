@@ -56,6 +56,7 @@ class BoardColumn:
         numeric: it holds numbers.
         falling: its largest number stands first when it is sorted by for the first time.
         total: it is what ranks go by.
+        hint: what its numbers are, where the header does not say.
     """
 
     key: str
@@ -65,6 +66,7 @@ class BoardColumn:
     numeric: bool = False
     falling: bool = False
     total: bool = False
+    hint: str = ""
 
 
 def provenance_of(row: Row) -> str:
@@ -143,8 +145,8 @@ def worst_case(column: Column, row: Row, up: bool) -> float | None:
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
     plain_column = score_column(column, rows, notes, up)
-    values = [value for row in rows if (value := column.of(row)) is not None and value.value is not None]
-    least, most = scale([end for value in values for end in (value.value, value.low, value.high) if end is not None])
+    values = [value for row in rows if row.provenance != "baseline" and (value := column.of(row)) is not None]
+    least, most = scale([value.value for value in values if value.value is not None])
 
     def strip(value: Value | None) -> tuple[float, float, float] | None:
         if value is None or value.value is None or most == least:
@@ -159,7 +161,16 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
         one = plain_column.cell(row)
         return Cell(one.text, one.below, one.note, strip=strip(column.of(row)), missing=one.missing)
 
-    return BoardColumn(column.score, column.header, column.number, cell, True, up, total=True)
+    return BoardColumn(
+        column.score,
+        column.header,
+        column.number,
+        cell,
+        True,
+        up,
+        True,
+        "higher is better" if up else "lower is better",
+    )
 
 
 def scale(numbers: Sequence[float]) -> tuple[float, float]:
@@ -198,7 +209,7 @@ def _coverage(column: Column, up: bool) -> BoardColumn:
         counted = coverage(value)
         return Cell(counted[counted.index("(") + 1 : -1], below)
 
-    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, False)
+    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, hint="valid answers")
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:

@@ -10,6 +10,7 @@ from leaderboard_space.board_columns import BoardColumn
 from leaderboard_space.board_query import COLUMN_SETS, PROVENANCES, BoardQuery
 from leaderboard_space.board_table import BoardTable, board_table, check_models, slug
 from leaderboard_space.identity import space_of
+from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.view import View
 from leaderboard_space.views import VIEWS
@@ -78,6 +79,7 @@ def board(request: Request) -> Response:
         tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
         first_standard=next(iter(find_benchmark(query.benchmark).standards)),
         elsewhere=_elsewhere(view, query, table),
+        figures=GALLERY.place(state, query.benchmark, query.standard, "board"),
         provenances=PROVENANCES,
         formats=FORMATS,
     )

@@ -1,0 +1,111 @@
+"""What other sites show of a row: a badge (SVG) and the row as a small page that any site may frame."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.board_columns import bounds, provenance_of
+from leaderboard_space.board_query import PROVENANCES
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.model import find_row, view_and_standard
+from leaderboard_space.pages.rendering import ENVIRONMENT, page
+from leaderboard_space.state import State
+from leaderboard_space.text import plain, shortened
+from leaderboard_space.view import View, total_of
+from submissions.board import Row, scored_row
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+SECONDS = 300
+"""For which a badge may be kept without asking again."""
+SIGN = 6.6
+"""Pixels of a sign of 11 pixels' height, on average; the text is stretched to it."""
+COLOURS = {"ranked": "#17456f", "unranked": "#565d66", "withdrawn": "#8f2318"}
+"""White text on each of them, and on `LEFT`, has a contrast of 6 or more."""
+LEFT = "#2f353c"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a badge or an embedded row says.
+
+    Args:
+        row: whose.
+        kind: a key of `COLOURS`.
+        verdict: rank and score, or that there is none.
+        reason: why there is no rank.
+    """
+
+    row: Row
+    kind: str
+    verdict: str
+    reason: str = ""
+
+
+@router.get("/badge/{benchmark}/{entry}.svg")
+def badge(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+    """A badge. SpaceError UNKNOWN_ENTRY."""
+    view, standard = view_and_standard(benchmark, standard)
+    shown = _shown(space_of(request).state, view, standard, entry)
+    left = f"{view.title} {standard}"
+    model = shortened(plain(shown.row.model), 60)
+    text = ENVIRONMENT.get_template("badge.svg.jinja").render(
+        left=left,
+        right=shown.verdict,
+        title=f"{model} on fairspace, {view.title}, standard {standard}: {shown.verdict}",
+        left_width=round(SIGN * len(left)),
+        right_width=round(SIGN * len(shown.verdict)),
+        left_colour=LEFT,
+        right_colour=COLOURS[shown.kind],
+    )
+    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
+    headers = {
+        "Cache-Control": f"public, max-age={SECONDS}",
+        "ETag": tag,
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(text, headers=headers, media_type="image/svg+xml")
+
+
+@router.get("/embed/{benchmark}/{entry}")
+def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+    """A row as a page of its own. SpaceError UNKNOWN_ENTRY."""
+    view, standard = view_and_standard(benchmark, standard)
+    shown = _shown(space_of(request).state, view, standard, entry)
+    total = total_of(view, shown.row)
+    return page(
+        request,
+        "embed.html.jinja",
+        ancestors="*",
+        view=view,
+        standard=standard,
+        shown=shown,
+        row=shown.row,
+        total=total,
+        open=bounds(total, shown.row),
+        higher=find_benchmark(benchmark).higher_is_better,
+        provenance=provenance_of(shown.row),
+        means=PROVENANCES[provenance_of(shown.row)],
+    )
+
+
+def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
+    own = state.entry(entry)
+    if own is not None and own.withdrawn and own.benchmark == view.benchmark:
+        return Shown(scored_row(own.result, standard), "withdrawn", "withdrawn", own.withdrawn.reason)
+    row = find_row(state, view.benchmark, standard, entry)
+    total = total_of(view, row)
+    if row.provenance == "baseline":
+        return Shown(row, "unranked", f"baseline · {total.text(row)}", "a line to compare with takes no rank")
+    if row.rank is None or row.ranked is None:
+        return Shown(row, "unranked", "unranked", "; ".join(row.unranked))
+    among = f" among {row.cohort}" if row.cohort else ""
+    score = total.format(total.scaled(row.ranked))
+    return Shown(row, "ranked", f"rank {row.rank}{among} · {score}")

@@ -1,0 +1,149 @@
+"""The page of a row, `/model/<benchmark>/<entry>`: all that stands behind its place; evidence has its own address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.board_columns import bounds, provenance_of, worst_case
+from leaderboard_space.board_query import PROVENANCES
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.figures import GALLERY
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.state import State
+from leaderboard_space.text import number
+from leaderboard_space.view import View, total_of
+from leaderboard_space.views import VIEWS, chosen_standard
+from metrics.iris_score.standards import ARCHETYPES
+from submissions.board import Row, scored_row
+from submissions.registry import benchmark as find_benchmark
+from submissions.result import rescore
+from submissions.values import Value
+
+router = APIRouter(include_in_schema=False)
+LABELS = {
+    "profile_und": "Profile, understanding",
+    "profile_gen": "Profile, generation",
+    "cohort": "Cohort of the total",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row under one standard.
+
+    Args:
+        standard: its name.
+        rank: as a number, or a word.
+        total: what its total score is called.
+        score: the total, or its state in words.
+        open: how far the missing samples leave it open, '' if they do not.
+        worst: the worst case, '–' for a printed figure.
+        labels: profile codes and the like.
+    """
+
+    standard: str
+    rank: str
+    total: str
+    score: str
+    open: str
+    worst: str
+    labels: dict[str, str]
+
+
+@router.get("/model/{benchmark}/{entry}")
+def model(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+    """The page of a row."""
+    state = space_of(request).state
+    view, standard = view_and_standard(benchmark, standard)
+    own = state.entry(entry)
+    if own is not None and own.benchmark == benchmark and own.withdrawn:
+        row = scored_row(own.result, standard)
+        return page(request, "withdrawn.html.jinja", view=view, row=row, own=own)
+    row = find_row(state, benchmark, standard, entry)
+    return page(
+        request,
+        "model.html.jinja",
+        view=view,
+        row=row,
+        own=own,
+        standard=standard,
+        total=total_of(view, row),
+        standings=[standing(state, view, name, row) for name in find_benchmark(benchmark).standards],
+        standing=standing(state, view, standard, row),
+        label_names=LABELS,
+        archetypes=ARCHETYPES,
+        provenance=provenance_of(row),
+        means=PROVENANCES[provenance_of(row)],
+        reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
+        evidence=f"/model/{benchmark}/{entry}/evidence/",
+        figures=GALLERY.place(state, benchmark, standard, "model", (entry,)),
+        site=site_of(request),
+    )
+
+
+@router.get("/model/{benchmark}/{entry}/evidence/{name}")
+def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
+    """What one value of a row was made from."""
+    state = space_of(request).state
+    view, standard = view_and_standard(benchmark, standard)
+    row = find_row(state, benchmark, standard, entry)
+    value = _with_evidence(state, row, standard).get(name)
+    if value is None:
+        raise SpaceError("UNKNOWN_PAGE", "the value", repr(name[:60]), "a value of this row", "see the row's page")
+    return page(request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value)
+
+
+def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
+    """A row of a board. SpaceError UNKNOWN_ENTRY for none, and for one that was withdrawn."""
+    for row in state.board(benchmark, standard):
+        if row.entry == entry:
+            return row
+    own = state.entry(entry)
+    if own is not None and own.benchmark == benchmark and own.withdrawn:
+        found, mend = f"withdrawn: {own.withdrawn.reason}", f"see /model/{benchmark}/{entry}"
+        raise SpaceError("UNKNOWN_ENTRY", "the entry", found, "a row on the board", mend)
+    raise SpaceError("UNKNOWN_ENTRY", "the entry", repr(entry[:40]), f"a row of {benchmark}", "see the board, at /")
+
+
+def site_of(request: Request) -> str:
+    """Where this Space is reached, for code that stands on other sites."""
+    forwarded = request.headers.get("x-forwarded-proto", "")
+    scheme = forwarded if forwarded in ("http", "https") else request.url.scheme
+    return f"{scheme}://{request.url.netloc}"
+
+
+def standing(state: State, view: View, standard: str, row: Row) -> Standing:
+    """How a row stands under a standard."""
+    found = find_row(state, view.benchmark, standard, row.entry)
+    total = total_of(view, found)
+    rank = "a baseline, not ranked" if found.provenance == "baseline" else number(found.rank, 0)
+    up = find_benchmark(view.benchmark).higher_is_better
+    worst = total.format(worst_case(total, found, up))
+    return Standing(
+        standard,
+        "not ranked" if rank == "–" else rank,
+        total.header,
+        total.text(found),
+        bounds(total, found),
+        worst,
+        {name: found.labels[name] for name in LABELS if name in found.labels},
+    )
+
+
+def view_and_standard(benchmark: str, standard: str) -> tuple[View, str]:
+    """The view of a benchmark, and the name of a standard. SpaceError UNKNOWN_PAGE or BAD_PARAMETER."""
+    view = VIEWS.get(benchmark)
+    if view is None:
+        raise SpaceError("UNKNOWN_PAGE", "the benchmark", repr(benchmark[:40]), ", ".join(VIEWS), "see the board, at /")
+    return view, chosen_standard(benchmark, standard)
+
+
+def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
+    """Scores and raw values by name, with what they were made from."""
+    full = state.full(row.entry)
+    if full is None:
+        return {**row.values, **row.scores}
+    return {**full.values, **rescore(full, standard).scored.scores}
