@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from builders.errors import CodedError
-from submissions import cli_ares, cli_builders, cli_run, show
+from submissions import cli_ares, cli_builders, cli_run, cli_space, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
 RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
+SPACE = "Hand in, and serve the board"
 app.command("plan", epilog=cli_run.PLAN_EXAMPLE, rich_help_panel=RUN)(cli_run.plan)
 app.command("run", epilog=cli_run.RUN_EXAMPLE, rich_help_panel=RUN)(cli_run.run)
 app.command("judge", epilog=cli_run.JUDGE_EXAMPLE, rich_help_panel=RUN)(cli_run.judge)
@@ -352,12 +353,23 @@ def schema() -> None:
     _print_json(json_schema())
 
 
-@app.command(epilog="Example: fairspace leaderboard --port 7860", rich_help_panel=SCORE)
+app.command("submit", epilog=cli_space.SUBMIT_EXAMPLE, rich_help_panel=SPACE)(cli_space.submit)
+app.command("status", epilog=cli_space.STATUS_EXAMPLE, rich_help_panel=SPACE)(cli_space.status)
+
+
+@app.command(epilog="Example: fairspace leaderboard --port 7860 --insecure-local", rich_help_panel=SPACE)
 def leaderboard(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
     store: StoreOption = DEFAULT_STORE,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
+    ] = False,
+    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines while nobody waits.")] = True,
+    admin: Annotated[
+        list[str] | None, typer.Option(help="A maintainer, who may withdraw rows; can be given again.")
+    ] = None,
 ) -> None:
-    """Serve the board on 127.0.0.1; bundled submissions that are not scored yet are scored meanwhile."""
+    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
     from leaderboard_space.app import serve
     from leaderboard_space.settings import Settings
 
@@ -367,8 +379,20 @@ def leaderboard(
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    settings = Settings.from_environment()
+    if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
+        settings = replace(settings, work=Path(f"{store}.work"))
+    settings = replace(
+        settings,
+        store=store,
+        insecure_local=insecure_local,
+        baselines=settings.baselines and baselines,
+        admins=(*settings.admins, *(admin or ())),
+    )
     typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
-    serve(replace(Settings.from_environment(), store=store), port=port)
+    if not insecure_local:
+        typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")
+    serve(settings, port=port)
 
 
 app.command("build", epilog=cli_builders.BUILD_EXAMPLE, rich_help_panel=MAKE)(cli_builders.build)
