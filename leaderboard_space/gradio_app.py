@@ -33,11 +33,9 @@ def build(space: Space) -> gr.Blocks:
     with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
         gr.Navbar(visible=False)
         add_endpoints(space)
-    with blocks.route("Submit", "/submit"):
-        gr.Navbar(visible=False)
+    with blocks.route("Submit", "/submit", show_in_navbar=False):
         build_submit(blocks, space)
-    with blocks.route("Maintain", "/maintain"):
-        gr.Navbar(visible=False)
+    with blocks.route("Maintain", "/maintain", show_in_navbar=False):
         build_maintain(blocks, space)
     return blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
 

@@ -27,12 +27,12 @@ NEEDED = {
 }
 """Method -> addresses. All the rest that Gradio serves (its proxy, its files, its monitor, ...) nobody here needs."""
 POLICY = (
-    "default-src 'none'; script-src 'self' 'unsafe-eval' {hashes}; style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
     f"worker-src 'self' blob:; form-action 'self'; base-uri 'self'; frame-ancestors {HUB}"
 )
 _SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-_OTHER_HOSTS = re.compile(r'\s*<(meta|link)[^>]*"https?://[^"]*"[^>]*>')
+_CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 
 
 class Gate:
@@ -53,7 +53,7 @@ class Gate:
         request, path = Request(scope, receive), scope["path"]
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
-            await self.app(scope, receive, _Framed(request, send))
+            await self.app(scope | {"method": "GET"}, receive, _Framed(request, send))
             return
         needed = NEEDED.get(method)
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
@@ -104,13 +104,13 @@ class _Framed:
 
 
 def framed(text: str, request: Request) -> str:
-    """A page of Gradio's with our head and foot, and without the pictures that it names on other hosts."""
+    """A page of Gradio's with our head and foot, and without what it tells other sites about Gradio."""
     path = request.url.path
     known = {"user": current_user(request), "path": path, "name": PAGES[path]}
     head, top, bottom = (
         ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(known) for part in ("head", "top", "bottom")
     )
-    text = _OTHER_HOSTS.sub("", text).replace("</head>", f"{head}</head>", 1)
+    text = _CARDS.sub("", text).replace("</head>", f"{head}</head>", 1)
     text = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{top}", text, count=1)
     return text.replace("</gradio-app>", f"</gradio-app>{bottom}", 1)
 

@@ -8,7 +8,7 @@ import gradio as gr
 
 from leaderboard_space import maintaining
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_parts import asker, html, http, refused
+from leaderboard_space.gradio_parts import asker, html, http, part, refused
 from leaderboard_space.identity import current_user, maintains
 from leaderboard_space.intake import User
 from leaderboard_space.space import Space
@@ -26,8 +26,8 @@ ACTIONS = {
 
 def build_maintain(blocks: gr.Blocks, space: Space) -> None:
     """Fill the page and connect its events."""
-    gr.HTML(html("parts/maintain_about.html.jinja"), elem_classes="prose")
-    who = gr.HTML(html("parts/loading.html.jinja"), elem_id="who")
+    part("parts/maintain_about.html.jinja")
+    who = part("parts/loading.html.jinja", elem_id="who")
     with gr.Column(visible=False, elem_id="maintaining") as form:
         entry = gr.Textbox(label="Entry", info="16 characters, from the list below or a row's address", max_length=40)
         action = gr.Radio(list(ACTIONS), value=next(iter(ACTIONS)), label="What to do", elem_id="action")
@@ -35,10 +35,10 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
             label="Reason", info="shown to everybody, kept for ever", lines=2, max_length=maintaining.LONGEST
         )
         button = gr.Button("Do it", variant="primary", elem_id="act")
-        outcome = gr.HTML(elem_id="outcome")
+        outcome = part("", elem_id="outcome")
         words = gr.Textbox(label="Search the rows", info="in entry, model, organisation and user", max_length=80)
-        listed = gr.HTML(elem_id="rows")
-        log = gr.HTML(elem_id="log")
+        listed = part("", elem_id="rows")
+        log = part("", elem_id="log")
 
     def shown(text: str) -> list[str]:
         return [_rows(space, text), _log(space)]

@@ -12,9 +12,6 @@ from leaderboard_space.intake import User
 from leaderboard_space.pages.rendering import ENVIRONMENT
 from leaderboard_space.refusals import as_space_error, note
 
-_SIGNS = str.maketrans({"{": "&#123;", "}": "&#125;", "$": "&#36;", "`": "&#96;"})
-
-
 def asker(request: gr.Request) -> User:
     """Who asks. SpaceError SIGN_IN_REQUIRED."""
     return required_user(http(request))
@@ -27,8 +24,18 @@ def http(request: gr.Request) -> Request:
 
 
 def html(template: str, **values: Any) -> str:
-    """A part of a page. Gradio reads HTML as a template once more, so it holds no sign that means anything there."""
-    return ENVIRONMENT.get_template(template).render(values).translate(_SIGNS)
+    """A part of a page, in one line: to Markdown that is a block of HTML, within which nothing else means anything."""
+    return " ".join(ENVIRONMENT.get_template(template).render(values).split())
+
+
+def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdown:
+    """A part of a page that an event may change; empty without a template.
+
+    It is Markdown, as `gr.HTML` evaluates its content as a script's template, which our policy lets no page do; and the
+    browser sanitises Markdown once more.
+    """
+    shown = html(template, **values) if template else ""
+    return gr.Markdown(shown, elem_id=elem_id, elem_classes="ours", container=False)
 
 
 def refused(request: gr.Request, error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_parts import asker, html, http, refused
+from leaderboard_space.gradio_parts import asker, html, http, part, refused
 from leaderboard_space.identity import current_user
 from leaderboard_space.intake import User
 from leaderboard_space.pages.submission import standing
@@ -24,16 +24,16 @@ LOOK_SECONDS = 4
 
 def build_submit(blocks: gr.Blocks, space: Space) -> None:
     """Fill the page and connect its events."""
-    gr.HTML(html("parts/submit_about.html.jinja", settings=space.settings), elem_classes="prose")
-    who = gr.HTML(html("parts/loading.html.jinja"), elem_id="who")
+    part("parts/submit_about.html.jinja", settings=space.settings)
+    who = part("parts/loading.html.jinja", elem_id="who")
     with gr.Column(visible=False, elem_id="hand-in") as form:
         organisation = gr.Dropdown([], label="In whose name", interactive=True, elem_id="organisation")
         file = gr.File(label="Submission (.zip)", file_types=[".zip"], elem_id="file", height=150)
         button = gr.Button("Hand in", variant="primary", elem_id="submit")
-    outcome = gr.HTML(elem_id="outcome", padding=False)
-    own = gr.HTML(elem_id="own")
+    outcome = part("", elem_id="outcome")
+    own = part("", elem_id="own")
     with gr.Column(visible=False, elem_id="tokens") as tokens:
-        gr.HTML(html("parts/token_about.html.jinja", days=DAYS), elem_classes="prose")
+        part("parts/token_about.html.jinja", days=DAYS)
         make = gr.Button("Make a token", elem_id="make-token")
         token = gr.Textbox(label="Token", visible=False, interactive=False, buttons=["copy"], elem_id="token")
     timer = gr.Timer(LOOK_SECONDS, active=False)
