@@ -30,6 +30,7 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.pages.board",
     "leaderboard_space.pages.model",
     "leaderboard_space.pages.badges",
+    "leaderboard_space.pages.downloads",
     "leaderboard_space.pages.submission",
     "leaderboard_space.pages.figures",
     "leaderboard_space.pages.compare",

@@ -1,0 +1,48 @@
+"""The rows of a board as a file, with the same filters and order as its page."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.board_table import board_table, check_models
+from leaderboard_space.export import as_csv, as_json, as_parquet
+from leaderboard_space.identity import space_of
+from leaderboard_space.state import State
+from leaderboard_space.views import known
+from submissions.board import Row
+
+router = APIRouter(include_in_schema=False)
+Export = Callable[[Sequence[Row], State, Mapping[str, str]], bytes]
+FORMATS: dict[str, tuple[str, Export]] = {
+    "csv": ("text/csv; charset=utf-8", lambda rows, state, _: as_csv(rows, state)),
+    "parquet": ("application/vnd.apache.parquet", as_parquet),
+    "json": ("application/json", as_json),
+}
+"""End of the address -> media type and what writes it."""
+
+
+@router.get("/download/{benchmark}/{standard}.{suffix}")
+def download(request: Request, benchmark: str, standard: str, suffix: str) -> Response:
+    """The rows that the board's page of these parameters has, all pages of them. SpaceError BAD_PARAMETER."""
+    media_type, export = FORMATS[known("the end of the address", suffix, FORMATS)]
+    state = space_of(request).state
+    query = BoardQuery.read(request.query_params, benchmark, standard)
+    check_models(state, query)
+    name, table = board_table(state, query)
+    about = {"benchmark": query.benchmark, "standard": query.standard, "table": name}
+    content = export(table.select(query), state, about)
+    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+    file = f"fairspace-{query.benchmark}-{query.standard}-{name}.{suffix}"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{file}"',
+        "Cache-Control": "public, max-age=60",
+        "ETag": tag,
+        "X-Content-Type-Options": "nosniff",
+    }
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=media_type)
