@@ -6,6 +6,7 @@ Whoever calls an event by hand gets no further than its page would let them: eac
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import gradio as gr
@@ -42,20 +43,22 @@ def build(space: Space) -> gr.Blocks:
 
 def mount(app: FastAPI, space: Space) -> None:
     """Let Gradio answer at what the application itself does not, behind a gate that lets through what is needed."""
-    gr.mount_gradio_app(
-        app,
-        build(space),
-        "/",
-        footer_links=[],
-        run_history=False,
-        show_error=False,
-        max_file_size=space.settings.upload_bytes,
-        ssr_mode=False,
-        enable_monitoring=False,
-        pwa=False,
-        mcp_server=False,
-        theme=THEME,
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
+        gr.mount_gradio_app(
+            app,
+            build(space),
+            "/",
+            footer_links=[],
+            run_history=False,
+            show_error=False,
+            max_file_size=space.settings.upload_bytes,
+            ssr_mode=False,
+            enable_monitoring=False,
+            pwa=False,
+            mcp_server=False,
+            theme=THEME,
+        )
     (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
     mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
     mounted.app = Gate(mounted.app)
