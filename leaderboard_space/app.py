@@ -34,6 +34,7 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.pages.submission",
     "leaderboard_space.pages.figures",
     "leaderboard_space.pages.compare",
+    "leaderboard_space.pages.fairness_space",
 )
 """Modules with a `router`, in the order in which they are asked."""
 GRACE = 20

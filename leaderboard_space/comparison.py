@@ -104,9 +104,8 @@ def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
         printed = row.provenance == "published" and value.state == "not_run"
         return Cell("not printed" if printed else MISSING[value.state], missing=True, reason=plain(value.reason))
     digits = DIGITS if abs(value.value) < 1000 else 1
-    bounds = ""
-    if value.low is not None and value.high is not None and value.low != value.high:
-        bounds = f"{number(value.low, digits)} to {number(value.high, digits)}"
+    low, high = number(value.low, digits), number(value.high, digits)
+    bounds = "" if value.low is None or value.high is None or low == high else f"{low} to {high}"
     difference = ""
     if first is not None and first.value is not None:
         difference = number(value.value - first.value, digits, signed=True)

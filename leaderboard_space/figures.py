@@ -257,9 +257,10 @@ def cell(value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
     if value.value is None:
         return shown(value)
     text = number(scale * value.value, digits)
-    if value.low is None or value.high is None or value.low == value.high:
+    if value.low is None or value.high is None:
         return text
-    return f"{text} [{number(scale * value.low, digits)}, {number(scale * value.high, digits)}]"
+    low, high = number(scale * value.low, digits), number(scale * value.high, digits)
+    return text if low == high else f"{text} [{low}, {high}]"
 
 
 def ranking(

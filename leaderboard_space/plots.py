@@ -23,6 +23,8 @@ COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 MARKERS = ("circle", "diamond", "square", "cross")
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = {"published": "circle", "scored here": "diamond", "baseline": "x"}
+_POINT = 1e-9
+"""Bounds that are no further apart are one number."""
 LONGEST = 22
 """Characters of a model's name on an axis or in a legend; hover texts show all."""
 
@@ -47,11 +49,16 @@ class Series:
 
     def errors(self) -> dict[str, object]:
         """The bounds as plotly's error bars; none where a value has no bounds."""
-        up, down = [], []
+        up: list[float | None] = []
+        down: list[float | None] = []
         for value in self.values:
             middle, low, high = (None, None, None) if value is None else (value.value, value.low, value.high)
-            up.append(None if middle is None or high is None else self.scale * (high - middle))
-            down.append(None if middle is None or low is None else self.scale * (middle - low))
+            if middle is None or low is None or high is None or high - low <= _POINT:
+                up.append(None)
+                down.append(None)
+            else:
+                up.append(self.scale * (high - middle))
+                down.append(self.scale * (middle - low))
         return {"type": "data", "array": up, "arrayminus": down, "symmetric": False, "thickness": 1.4, "width": 3}
 
 
@@ -175,11 +182,11 @@ def _told(value: Value | None, digits: int, scale: float = 1.0) -> str:
     """A value with its bounds, or its state."""
     if value is None or value.value is None:
         return "not run" if value is None or value.state == "not_run" else "undefined"
-    ends = [value.low, value.high]
     text = number(scale * value.value, digits)
-    if None in ends or value.low == value.high:
+    if value.low is None or value.high is None:
         return text
-    return f"{text}, from {number(scale * (value.low or 0.0), digits)} to {number(scale * (value.high or 0.0), digits)}"
+    low, high = number(scale * value.low, digits), number(scale * value.high, digits)
+    return text if low == high else f"{text}, from {low} to {high}"
 
 
 @dataclass(frozen=True)
@@ -319,7 +326,12 @@ def shares(names: Sequence[str], series: Sequence[Series], official: Sequence[fl
     figure.update_layout(barmode="group", bargap=0.3)
     figure.update_xaxes(title=title, range=[0, 103])
     return figure.update_yaxes(
-        tickvals=places, ticktext=list(names), range=[len(names) - 0.5, -0.5], automargin=True, showgrid=False
+        tickvals=places,
+        ticktext=list(names),
+        range=[len(names) - 0.5, -0.5],
+        automargin=True,
+        showgrid=False,
+        zeroline=False,
     )
 
 

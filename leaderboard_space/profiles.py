@@ -57,7 +57,10 @@ def _profile(row: Row, task: str, standard: str) -> Profile:
             for name in (f"{axis}_{task}" for axis in ("IFS", "RFS", "BIS"))
             if (value := value_of(row, name)) is None or value.value is None
         ]
-        return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}" if lacking else "not printed")
+        if lacking:
+            return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}")
+        reason = "not printed" if row.provenance == "published" else "a score has no rank; see the model's page"
+        return Profile(TASKS[task], "", reason)
     values = [value_of(row, f"{axis}_{task}") for axis in ("IFS", "RFS", "BIS")]
     numbers = [None if v is None else v.value if v.low is None else v.low for v in values]
     known = [number for number in numbers if number is not None]

@@ -38,8 +38,7 @@
   // A fresh copy each time: plotly writes into what it draws.
   function styled(figure, place) {
     const { data, layout } = dark() ? coloured(figure) : structuredClone(figure);
-    const style = getComputedStyle(document.body);
-    layout.font = { ...layout.font, color: style.getPropertyValue("--figure-text").trim() || layout.font?.color };
+    layout.font = { ...layout.font, color: getComputedStyle(place).color };
     if (place.clientWidth < NARROW) {
       layout.font.size = 11;
       if (layout.polar) layout.margin = { ...layout.margin, l: 48, r: 48 };

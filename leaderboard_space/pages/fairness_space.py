@@ -1,0 +1,104 @@
+"""IRIS' fairness space, at `/fairness-space`: in three dimensions, as maps, as a heat map, and by profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+
+from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, value_of
+from leaderboard_space.identity import space_of
+from leaderboard_space.iris import SECTORS, tau
+from leaderboard_space.pages.figures import GALLERY
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.profiles import LETTERS, Profile, by_archetype
+from leaderboard_space.text import MISSING, number
+from leaderboard_space.views import chosen_standard
+from metrics.iris_score.standards import ARCHETYPES
+from submissions.board import Row
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+SHOWN = 60
+"""Rows of the heat map, and models named under a profile."""
+STEPS = (20.0, 40.0, 60.0, 80.0, 100.0)
+"""Where a cell of the heat map gets the next colour."""
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A cell of the heat map.
+
+    Args:
+        text: the score, or its state in words.
+        step: which colour, from 0; None without a number.
+        bounds: from lowest to highest, '' where they are one.
+        reached: whether the score that counts is at the threshold or above.
+    """
+
+    text: str
+    step: int | None = None
+    bounds: str = ""
+    reached: bool = False
+
+
+def heat(row: Row, score: str, level: float) -> Heat:
+    """The cell of one sector of one model."""
+    value = value_of(row, score)
+    if value is None or value.value is None:
+        return Heat("not run" if value is None else MISSING[value.state])
+    low, high = number(value.low, 1), number(value.high, 1)
+    bounds = "" if value.low is None or low == high else f"{low} to {high}"
+    counts = value.value if value.low is None else value.low
+    return Heat(number(value.value, 1), sum(value.value >= step for step in STEPS), bounds, counts >= level)
+
+
+@router.get("/fairness-space")
+def fairness_space(
+    request: Request,
+    standard: str = "",
+    models: list[str] = Query([]),  # noqa: B008 how FastAPI reads a repeated parameter
+) -> Response:
+    """The space of one standard, with up to four models named in it."""
+    state = space_of(request).state
+    standard = chosen_standard("iris", standard)
+    rows = board_of(state, "iris", standard)
+    chosen, missing = chosen_rows(rows, split_models(",".join(models)))
+    own = [row.entry for row in chosen]
+    level = tau(standard)
+    some, left_out = Source(state, "iris", standard, rows, chosen).some(SHOWN, lambda row: bool(_numbers(row)))
+    solid, *maps = GALLERY.place(state, "iris", standard, "space", own)
+
+    def address(standard: str) -> str:
+        return "/fairness-space?" + urlencode(
+            {"standard": standard} | ({"models": ",".join(own)} if own else {}), safe=","
+        )
+
+    return page(
+        request,
+        "fairness_space.html.jinja",
+        evaluates=True,
+        standard=standard,
+        standards={name: address(name) for name in find_benchmark("iris").standards},
+        tau=level,
+        solid=solid,
+        maps=maps,
+        chosen=chosen,
+        missing=missing,
+        choices=some,
+        sectors=SECTORS,
+        cells=[(row, [heat(row, score, level) for score in SECTORS]) for row in some],
+        left_out=left_out,
+        steps=STEPS,
+        profiles=[
+            (Profile("", code), those[:SHOWN], len(those)) for code, those in by_archetype(rows, standard).items()
+        ],
+        names=ARCHETYPES,
+        letters=LETTERS,
+    )
+
+
+def _numbers(row: Row) -> list[str]:
+    """The sectors that a row has numbers of."""
+    return [score for score in SECTORS if (value := value_of(row, score)) is not None and value.value is not None]
