@@ -5,6 +5,7 @@ Whoever calls an event by hand gets no further than its page would let them: eac
 
 from __future__ import annotations
 
+import asyncio
 import os
 import warnings
 from pathlib import Path
@@ -43,6 +44,10 @@ def build(space: Space) -> gr.Blocks:
 
 def mount(app: FastAPI, space: Space) -> None:
     """Let Gradio answer at what the application itself does not, behind a gate that lets through what is needed."""
+    asyncio.run(_mount(app, space))  # outside of a loop, Gradio makes loops that nobody closes
+
+
+async def _mount(app: FastAPI, space: Space) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
         gr.mount_gradio_app(

@@ -1,0 +1,224 @@
+"""The API over plain HTTP: what it answers, what it keeps, and in which form it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+
+from leaderboard_space import api
+from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.errors import CODES
+from leaderboard_space.events import Draft
+from leaderboard_space.intake import User
+from submissions.result import Result
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import HOSTILE, good_zip, result
+
+BASELINE = "fact_or_fair"
+ADMIN = User("ada")
+OTHER = User("bob")
+SECRET = "s" * 40
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    results = (result("fact_or_fair", "constant"), result("stereotypical_bias", "stereotyped", HOSTILE))
+    root = tmp_path_factory.mktemp("space")
+    with opened(root, results, secret=SECRET, admins=("ada",), requests_a_minute=0) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def scored() -> Result:
+    return result("stereotypical_bias", "stereotyped", HOSTILE)
+
+
+def of(space: Opened, user: User) -> dict[str, str]:
+    return {"X-Fairspace-Token": space.space.tokens.make(user)}
+
+
+def own_entry(space: Opened, benchmark: str) -> str:
+    return next(one.entry for one in space.space.state.entries() if one.benchmark == benchmark)
+
+
+READS = [
+    "/boards",
+    "/boards/iris",
+    "/boards/stereotypical_bias?provenance=recomputed",
+    "/boards/genres/rows/p-01",
+    "/boards/iris/rows/p-01?standard=algorithm_1",
+    "/standards",
+    "/events",
+    "/queue",
+]
+
+
+@pytest.mark.parametrize("address", READS)
+def test_every_answer_has_the_shape_that_is_documented(space: Opened, address: str) -> None:
+    answer = space.client.get(f"/api/v1{address}")
+    assert answer.status_code == 200, answer.text
+    path = answer.request.url.path
+    route = next(r for r in api.router.routes if isinstance(r, APIRoute) and r.path_regex.fullmatch(path))
+    model = TypeAdapter(route.response_model)
+    told: Any = model.dump_python(model.validate_json(answer.content, strict=False), exclude_unset=True, mode="json")
+    assert told == answer.json()
+
+
+def test_the_board_is_filtered_sorted_and_paged_as_its_page(space: Opened) -> None:
+    whole = space.client.get("/api/v1/boards/iris?limit=500").json()
+    assert whole["total"] == len(whole["rows"]) == 12
+    second = space.client.get("/api/v1/boards/iris?limit=5&page=2").json()
+    assert (second["page"], second["pages"]) == (2, 3)
+    assert second["rows"] == whole["rows"][5:10]
+    ordered = space.client.get("/api/v1/boards/iris?sort=model").json()["rows"]
+    assert [row["model"] for row in ordered] == sorted((row["model"] for row in whole["rows"]), key=str.casefold)
+    found = space.client.get("/api/v1/boards/iris?q=bagel").json()
+    assert [row["model"] for row in found["rows"]] == ["Bagel"]
+
+
+def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Result) -> None:
+    entry = own_entry(space, "stereotypical_bias")
+    row = space.client.get(f"/api/v1/boards/stereotypical_bias/rows/{entry}").json()
+    assert row["model"] == HOSTILE
+    assert row["signature"]["submission"] == scored.signature["submission"]
+    assert row["values"].keys() == scored.values.keys()
+    assert row["scores"] == {name: value.to_json() for name, value in scored.scored.scores.items()}
+    full = space.client.get(f"/api/v1/boards/stereotypical_bias/rows/{entry}/result")
+    assert full.text == scored.dumps()
+    printed = space.client.get("/api/v1/boards/iris/rows/p-01/result")
+    assert (printed.status_code, printed.json()["code"]) == (404, "UNKNOWN_ENTRY")
+
+
+def test_what_reads_the_log_is_kept_until_the_log_goes_on(space: Opened) -> None:
+    first = space.client.get("/api/v1/boards/iris?q=a")
+    tag = first.headers["ETag"]
+    assert "max-age" in first.headers["Cache-Control"]
+    again = space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": f'"other", {tag}'})
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    assert space.client.get("/api/v1/boards/iris?q=b", headers={"If-None-Match": tag}).status_code == 200
+    entry = own_entry(space, "fact_or_fair")
+    body = {"entry": entry, "by": "ada", "reason": "run again"}
+    space.space.storage.append([Draft("verified", "verified:test", body)])
+    space.space.state.refresh()
+    assert space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": tag}).status_code == 200
+    assert space.client.get("/api/v1/queue").headers["Cache-Control"] == "no-store"
+
+
+def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Opened, tmp_path: Path) -> None:
+    content, sender = good_zip(tmp_path / "a.zip", "mine").read_bytes(), of(space, OTHER)
+    typed = {**sender, "Content-Type": "application/zip"}
+    first = space.client.post("/api/v1/submissions", content=content, headers=typed)
+    assert first.status_code == 202, first.text
+    told = first.json()
+    assert (told["outcome"], told["stage"], told["position"]) == ("waiting", "queued", 1)
+    for again in (
+        space.client.post("/api/v1/submissions", content=content, headers=typed),
+        space.client.post("/api/v1/submissions", files={"file": content}, headers=sender),
+    ):
+        assert (again.status_code, again.json()) == (202, told)
+    assert space.client.get(first.headers["Location"]).json() == told
+    assert len(space.space.state.submissions()) == 1
+    assert [one["id"] for one in space.client.get("/api/v1/queue", headers=sender).json()["waiting"]] == [told["id"]]
+    assert [one["id"] for one in space.client.get("/api/v1/queue").json()["waiting"]] == [None]
+    body = {"id": told["id"], "attempt": 1, "reason": "lost"}
+    space.space.storage.append([Draft("failed", f"ended:{told['id']}:1", body)])
+    failed = space.client.get(first.headers["Location"]).json()
+    assert (failed["outcome"], failed["stage"], failed["reason"]) == ("failed", "ended", "lost")
+
+
+def test_the_public_log_names_nobody_and_no_submission(space: Opened, tmp_path: Path) -> None:
+    content = good_zip(tmp_path / "b.zip", "other").read_bytes()
+    found = space.client.post("/api/v1/submissions", content=content, headers=of(space, User("carol"))).json()
+    events = space.client.get("/api/v1/events?limit=1000").json()
+    assert events["last"] == space.space.state.number == len(events["events"])
+    told = json.dumps(events)
+    assert "accepted" in told
+    assert not [word for word in ("carol", "bob", "ada", found["id"]) if word in told]
+    later = space.client.get("/api/v1/events?after=1&limit=1").json()
+    assert later == {"last": 2, "events": [events["events"][1]]}
+
+
+def test_a_maintainer_withdraws_a_row_and_puts_it_back(space: Opened) -> None:
+    entry = own_entry(space, "stereotypical_bias")
+    address, about = f"/api/v1/rows/{entry}", {"reason": "the licence forbids it"}
+    row = f"/api/v1/boards/stereotypical_bias/rows/{entry}"
+    assert space.client.post(f"{address}/withdraw", json=about).json()["code"] == "SIGN_IN_REQUIRED"
+    refused = space.client.post(f"{address}/withdraw", json=about, headers=of(space, OTHER))
+    assert (refused.status_code, refused.json()["code"]) == (403, "NOT_A_MAINTAINER")
+    assert space.client.get(row).status_code == 200
+    event = space.client.post(f"{address}/withdraw", json=about, headers=of(space, ADMIN)).json()
+    assert (event["kind"], event["entry"], event["reason"]) == ("withdrawn", entry, about["reason"])
+    gone = space.client.get(row)
+    assert gone.status_code == 404
+    assert about["reason"] in gone.json()["what"]
+    space.client.post(f"{address}/restore", json=about, headers=of(space, ADMIN)).raise_for_status()
+    assert space.client.get(row).status_code == 200
+
+
+REFUSED = [
+    ("GET", "/api/v1/nothing", 404, "UNKNOWN_PAGE"),
+    ("GET", "/api/v2/boards", 404, "UNKNOWN_PAGE"),
+    ("GET", "/api/v1/boards/irs", 400, "BAD_PARAMETER"),
+    ("GET", "/api/v1/boards/iris?standard=x", 400, "BAD_PARAMETER"),
+    ("GET", "/api/v1/boards/iris?limit=0", 400, "BAD_PARAMETER"),
+    ("GET", "/api/v1/boards/iris?sort=x", 400, "BAD_PARAMETER"),
+    ("GET", "/api/v1/boards/iris/rows/p-99", 404, "UNKNOWN_ENTRY"),
+    ("GET", "/api/v1/submissions/0f1e", 404, "UNKNOWN_SUBMISSION"),
+    ("GET", "/api/v1/events?after=-1", 400, "BAD_PARAMETER"),
+    ("POST", "/api/v1/submissions", 401, "SIGN_IN_REQUIRED"),
+    ("POST", "/api/v1/rows/x/remove", 400, "BAD_PARAMETER"),
+    ("PUT", "/api/v1/boards", 405, "WRONG_METHOD"),
+    ("DELETE", "/api/v1/submissions/0f1e", 405, "WRONG_METHOD"),
+]
+
+
+@pytest.mark.parametrize(("method", "address", "status", "code"), REFUSED)
+def test_refusals_have_one_form(space: Opened, method: str, address: str, status: int, code: str) -> None:
+    answer = space.client.request(method, address)
+    told = answer.json()
+    assert (answer.status_code, told["code"]) == (status, code)
+    assert told.keys() == {"code", "where", "what", "expected", "mend"}
+    assert code in CODES
+    assert all(told.values())
+    if status == 405:
+        assert method not in answer.headers["Allow"]
+        assert "GET" in answer.headers["Allow"]
+
+
+def test_an_empty_upload_and_a_form_without_a_file_are_refused(space: Opened) -> None:
+    sender = of(space, OTHER)
+    for sent in ({"content": b""}, {"data": {"organisation": "x"}, "files": {"other": b"x"}}):
+        answer = space.client.post("/api/v1/submissions", headers=sender, **sent)  # type: ignore[arg-type]
+        assert (answer.status_code, answer.json()["code"]) == (400, "UPLOAD_MISSING")
+
+
+def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr("leaderboard_space.api_data.boards", broken)
+    answer = space.client.get("/api/v1/boards")
+    assert (answer.status_code, answer.json()["code"]) == (500, "OUR_FAULT")
+    assert "secret" not in answer.text
+    assert answer.headers["X-Request-Id"] in answer.text
+
+
+def test_pages_refuse_with_a_page(space: Opened) -> None:
+    answer = space.client.get("/nothing/here", headers={"Accept": "text/html"})
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "UNKNOWN_PAGE" in answer.text
+
+
+def test_the_openapi_document_tells_every_filter_of_a_board(space: Opened) -> None:
+    document = space.client.get("/api/v1/openapi.json").json()
+    told = {about["name"] for about in document["paths"]["/api/v1/boards/{benchmark}"]["get"]["parameters"]}
+    assert set(BoardQuery.__dataclass_fields__) - {"columns"} <= told
+    assert all(operation["description"] for path in document["paths"].values() for operation in path.values())
+    assert all(address.startswith("/api/v1/") for address in document["paths"])
