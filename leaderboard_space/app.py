@@ -35,6 +35,8 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.pages.figures",
     "leaderboard_space.pages.compare",
     "leaderboard_space.pages.fairness_space",
+    "leaderboard_space.pages.standards",
+    "leaderboard_space.pages.texts",
 )
 """Modules with a `router`, in the order in which they are asked."""
 GRACE = 20

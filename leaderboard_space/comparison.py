@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard_space.figures import value_of
-from leaderboard_space.text import MISSING, coverage, number, plain
+from leaderboard_space.figures import state_of, value_of
+from leaderboard_space.text import coverage, number, plain
 from metrics.iris_score.standards import GRANULAR, SECTORS, Granular
 from submissions.board import Row
 from submissions.values import Value
@@ -97,12 +97,8 @@ def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
 
 
 def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
-    if value is None:
-        text = "not printed" if row.provenance == "published" else MISSING["not_run"]
-        return Cell(text, missing=True)
-    if value.value is None:
-        printed = row.provenance == "published" and value.state == "not_run"
-        return Cell("not printed" if printed else MISSING[value.state], missing=True, reason=plain(value.reason))
+    if value is None or value.value is None:
+        return Cell(state_of(row, value), missing=True, reason="" if value is None else plain(value.reason))
     digits = DIGITS if abs(value.value) < 1000 else 1
     low, high = number(value.low, digits), number(value.high, digits)
     bounds = "" if value.low is None or value.high is None or low == high else f"{low} to {high}"

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 from leaderboard_space import plots
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
-from leaderboard_space.text import number, plain, shown
+from leaderboard_space.text import MISSING, number, plain
 from submissions.board import Row
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
@@ -243,11 +243,20 @@ def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, sc
         digits: decimals.
         scale: what every number is multiplied by.
     """
-    lines = [
-        [plain(row.model), row.provenance, *(cell(value_of(row, name), digits, scale) for name in names)]
-        for row in rows
-    ]
+    lines = [[plain(row.model), row.provenance, *(_of(row, name, digits, scale) for name in names)] for row in rows]
     return Table(["Model", "Figures", *names.values()], lines)
+
+
+def _of(row: Row, name: str, digits: int, scale: float) -> str:
+    value = value_of(row, name)
+    return state_of(row, value) if value is None or value.value is None else cell(value, digits, scale)
+
+
+def state_of(row: Row, value: Value | None) -> str:
+    """In words, why a row has no number there."""
+    if row.provenance == "published" and (value is None or value.state == "not_run"):
+        return "not printed"
+    return "not run" if value is None else MISSING[value.state]
 
 
 def cell(value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
@@ -255,7 +264,7 @@ def cell(value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
     if value is None:
         return "not printed"
     if value.value is None:
-        return shown(value)
+        return MISSING[value.state]
     text = number(scale * value.value, digits)
     if value.low is None or value.high is None:
         return text

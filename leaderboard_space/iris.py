@@ -90,10 +90,10 @@ def _space_rows(source: Source) -> tuple[list[Row], str, Table]:
 
 
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
-    """Where the axes end, at most at three thresholds, and whose points stand beyond."""
+    """Where the axes end, at most at twice the threshold and a little, and whose points stand beyond."""
     numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
-    reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 3 * level)
-    beyond = list(dict.fromkeys(plain(row.model) for row, number in numbers if number > reach))
+    reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
+    beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))
     more = f" and {len(beyond) - 5} more" if len(beyond) > 5 else ""
     return reach, f"Beyond the axes stand points of: {', '.join(beyond[:5])}{more}." if beyond else ""
 
@@ -112,7 +112,7 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
     entries = {row.entry for row in chosen}
     figure = go.Figure()
     for task, title in TASKS.items():
-        own = [row for row in rows if _in_task(row, task)]
+        own = sorted((row for row in rows if _in_task(row, task)), key=lambda row: row.provenance != "published")
         axes = [plots.Series("", [row.scores[f"{axis}_{task}"] for row in own]) for axis in AXES]
         numbers = [axis.numbers() for axis in axes]
         errors = {}
@@ -156,7 +156,10 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
         showlegend=True,
         margin={"l": 0, "r": 0, "t": 40, "b": 0},
         scene={f"{name}axis": side | {"title": {"text": axis}} for name, axis in zip("xyz", AXES, strict=True)}
-        | {"aspectmode": "cube", "camera": {"eye": {"x": 1.55, "y": -1.55, "z": 0.8}}},
+        | {
+            "aspectmode": "cube",
+            "camera": {"eye": {"x": 1.3, "y": -1.4, "z": 0.65}, "center": {"x": 0, "y": 0, "z": -0.12}},
+        },
     )
 
 
@@ -177,7 +180,7 @@ def _plane(axis: int, level: float, reach: float) -> go.Mesh3d:
         j=[1, 2],
         k=[2, 3],
         color=plots.GREY,
-        opacity=0.09,
+        opacity=0.13,
         hoverinfo="skip",
         showlegend=False,
     )

@@ -216,6 +216,7 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
     figure = go.Figure()
     for group, colour in colours.items():
         own = [point for point in points if point.group == group]
+        own.sort(key=lambda point: point.provenance != "published")  # the first one's symbol stands in the legend
         if not own:
             continue
         bounds = [p.bounds or (p.x, p.x, p.y, p.y) for p in own]
@@ -237,7 +238,7 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
             cliponaxis=False,
             name=group,
             text=[label(p.model) if p.chosen else "" for p in own],
-            textposition="top center",
+            textposition=("top center", "bottom center")[list(colours).index(group) % 2],
             customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.provenance})" for p in own],
             marker={
                 "color": colour,

@@ -43,8 +43,9 @@
       layout.font.size = 11;
       if (layout.polar) layout.margin = { ...layout.margin, l: 48, r: 48 };
       else if (layout.margin) layout.margin = { ...layout.margin, l: Math.min(layout.margin.l ?? 80, 44), r: 10 };
-      if (layout.scene) layout.height = 460;
+      if (layout.scene) layout.height = 420;
     }
+    place.style.minHeight = `${layout.height}px`;
     return { data, layout };
   }
 

@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, value_of
+from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, state_of, value_of
 from leaderboard_space.identity import space_of
 from leaderboard_space.iris import SECTORS, tau
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.profiles import LETTERS, Profile, by_archetype
-from leaderboard_space.text import MISSING, number
+from leaderboard_space.text import number
 from leaderboard_space.views import chosen_standard
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row
@@ -47,7 +47,7 @@ def heat(row: Row, score: str, level: float) -> Heat:
     """The cell of one sector of one model."""
     value = value_of(row, score)
     if value is None or value.value is None:
-        return Heat("not run" if value is None else MISSING[value.state])
+        return Heat(state_of(row, value))
     low, high = number(value.low, 1), number(value.high, 1)
     bounds = "" if value.low is None or low == high else f"{low} to {high}"
     counts = value.value if value.low is None else value.low

@@ -1,0 +1,68 @@
+"""The standards of all benchmarks, at `/standards`, and each one, at `/standard/<benchmark>/<name>`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.figures import board_of
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.standard_facts import (
+    cohort,
+    metrics,
+    moves,
+    neighbours,
+    parameters,
+    profile_names,
+    references,
+    title_of,
+)
+from leaderboard_space.views import VIEWS
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+MOST = 200
+"""Models whose change of rank is listed."""
+
+
+@router.get("/standards")
+def standards(request: Request) -> Response:
+    """All of them, with what sets each apart."""
+    found = []
+    for view in VIEWS.values():
+        about = find_benchmark(view.benchmark)
+        those = [
+            (one, [p for p in parameters(one, neighbours(view.benchmark, name)[0]) if p.before is not None])
+            for name, one in about.standards.items()
+        ]
+        found.append((view, those))
+    return page(request, "standards.html.jinja", max_age=300, found=found)
+
+
+@router.get("/standard/{benchmark}/{name}")
+def standard(request: Request, benchmark: str, name: str) -> Response:
+    """What one standard fixes, what changed, and what that does to ranks."""
+    state = space_of(request).state
+    rows = board_of(state, benchmark, name)
+    about = find_benchmark(benchmark)
+    one = about.standards[name]
+    before, first = neighbours(benchmark, name)
+    moved = moves(rows, board_of(state, benchmark, first.name)) if first is not None else []
+    return page(
+        request,
+        "standard.html.jinja",
+        view=VIEWS[benchmark],
+        about=about,
+        standard=one,
+        before=before,
+        first=first,
+        parameters=parameters(one, before),
+        metrics=metrics(benchmark),
+        cohort=cohort(benchmark),
+        references=references(benchmark),
+        archetypes=profile_names() if benchmark == "iris" else {},
+        ranked=sum(row.rank is not None for row in rows),
+        moves=moved[:MOST],
+        left_out=len(moved) - len(moved[:MOST]),
+        title_of=title_of,
+    )

@@ -1,0 +1,43 @@
+"""Pages of text: the errata, how to submit, and what this is about."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.documents import document
+from leaderboard_space.identity import space_of
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.views import VIEWS
+from submissions.limits import Limits
+from submissions.registry import benchmark as find_benchmark
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/errata")
+def errata(request: Request) -> Response:
+    """Where published tables contradict their own definitions; an anchor for each, such as `#e-iris-02`."""
+    return page(request, "errata.html.jinja", max_age=300, document=document("cards/errata.md"))
+
+
+@router.get("/how-to-submit")
+def how_to_submit(request: Request) -> Response:
+    """The steps with their commands, limits and quotas, visibility, ethics, and the format in full."""
+    return page(
+        request,
+        "how_to_submit.html.jinja",
+        max_age=300,
+        settings=space_of(request).settings,
+        limits=Limits(),
+        views=VIEWS.values(),
+        tasks={name: find_benchmark(name).task_names() for name in VIEWS},
+        address=str(request.base_url).rstrip("/"),
+        format=document("submissions/FORMAT.md"),
+        running=document("submissions/RUNNING.md"),
+    )
+
+
+@router.get("/about")
+def about(request: Request) -> Response:
+    """What the boards show, in which words, and what they cannot say."""
+    return page(request, "about.html.jinja", max_age=300, views=VIEWS.values())
