@@ -44,6 +44,7 @@ def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
     handler.setFormatter(_Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES))
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
+    logging.captureWarnings(capture=True)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers.clear()

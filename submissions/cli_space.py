@@ -43,7 +43,7 @@ def submit(
     """
     client = _client(space, insecure)
     if check:
-        _check(submission)
+        _check(submission, tell=not as_json)
     with tempfile.TemporaryDirectory() as scratch:
         found = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and found["outcome"] == "waiting":
@@ -73,7 +73,7 @@ def _client(space: str, insecure: bool) -> SpaceClient:
     return SpaceClient(space_address(space, insecure), os.environ.get(TOKEN, "").strip())
 
 
-def _check(path: Path) -> None:
+def _check(path: Path, *, tell: bool) -> None:
     """SubmissionError holds the faults that the Space would find."""
     from submissions.check import check_submission
     from submissions.progress import reported
@@ -82,7 +82,8 @@ def _check(path: Path) -> None:
         report = check_submission(path, progress=progress, allow_baseline=False)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
-    show.notes(report.notes)
+    if tell:
+        show.notes(report.notes)
 
 
 def _zip(path: Path, scratch: Path) -> Path:

@@ -10,7 +10,7 @@ import ipaddress
 import random
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,15 +81,13 @@ class SpaceClient:
 
     address: str
     token: str = field(default="", repr=False)
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = lambda seconds: time.sleep(seconds)
     draw: Callable[[], float] = random.random
 
     def submit(self, file: Path, organisation: str = "") -> dict[str, Any]:
         """Hand a zip in; where it stands. Errors: as `_ask`."""
-        size = str(file.stat().st_size)
-        headers = {"Content-Type": "application/zip", "Content-Length": size}
-        asked = {"organisation": organisation} if organisation else {}
-        return self._ask("POST", "/api/v1/submissions", params=asked, headers=headers, file=file)
+        params = {"organisation": organisation} if organisation else {}
+        return self._ask("POST", "/api/v1/submissions", file, params)
 
     def status(self, name: str) -> dict[str, Any]:
         """Where a submission stands. Errors: as `_ask`."""
@@ -106,7 +104,9 @@ class SpaceClient:
             self.sleep(wait)
             wait = min(15.0, wait * 1.3)
 
-    def _ask(self, method: str, path: str, *, file: Path | None = None, **about: Any) -> dict[str, Any]:
+    def _ask(
+        self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
         """The answer to a request.
 
         Errors: SpaceError as the Space gives it; SpaceClientError.
@@ -116,7 +116,7 @@ class SpaceClient:
             tries += 1
             wait = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2)
             try:
-                answer = self._send(method, path, file, about)
+                answer = self._send(method, path, file, params or {})
                 error = _refusal(answer, self.address)
             except httpx.TransportError as trouble:
                 error, answer = self._unreachable(trouble), None
@@ -130,14 +130,16 @@ class SpaceClient:
                 raise error
             self.sleep(max(asked, wait))
 
-    def _send(self, method: str, path: str, file: Path | None, about: dict[str, Any]) -> httpx.Response:
-        headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}", **about.pop("headers", {})}
+    def _send(self, method: str, path: str, file: Path | None, params: Mapping[str, str]) -> httpx.Response:
+        headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
         if self.token:
             headers["X-Fairspace-Token"] = self.token
-        timeout = httpx.Timeout(60, connect=15)
-        body = _chunks(file) if file is not None else None
-        with httpx.Client(timeout=timeout) as client:
-            return client.request(method, f"{self.address}{path}", headers=headers, content=body, **about)
+        body = None
+        if file is not None:
+            headers |= {"Content-Type": "application/zip", "Content-Length": str(file.stat().st_size)}
+            body = _chunks(file)
+        with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
+            return client.request(method, f"{self.address}{path}", params=params, content=body)
 
     def _unreachable(self, error: httpx.TransportError) -> SpaceClientError:
         what = f"no answer ({type(error).__name__}: {error})"

@@ -194,7 +194,7 @@ def test_refusals_have_one_form(space: Opened, method: str, address: str, status
 def test_an_empty_upload_and_a_form_without_a_file_are_refused(space: Opened) -> None:
     sender = of(space, OTHER)
     for sent in ({"content": b""}, {"data": {"organisation": "x"}, "files": {"other": b"x"}}):
-        answer = space.client.post("/api/v1/submissions", headers=sender, **sent)  # type: ignore[arg-type]
+        answer = space.client.post("/api/v1/submissions", headers=sender, **sent)
         assert (answer.status_code, answer.json()["code"]) == (400, "UPLOAD_MISSING")
 
 

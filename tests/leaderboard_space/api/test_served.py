@@ -1,0 +1,183 @@
+"""A Space as it is served: handing in by command and through Gradio's client, its log, its metrics, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from gradio_client import Client, handle_file  # type: ignore[import-untyped]
+from gradio_client.exceptions import AppError  # type: ignore[import-untyped]
+
+from submissions.packing import pack
+from tests.leaderboard_space.factory import bad_zip, good_zip
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@dataclass
+class Served:
+    """A server: its process, its address, and where its log goes."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What stands in the log so far."""
+        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+
+    def await_line(self, **about: Any) -> dict[str, Any]:
+        """The first line with these fields, once it is there."""
+        for _ in range(600):
+            for line in self.lines():
+                if about.items() <= line.items():
+                    return line
+            time.sleep(0.05)
+        raise AssertionError(f"no line {about} in {self.log.read_text(encoding='utf-8')}")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("served")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from submissions.cli import main; main()", "leaderboard", "--port", str(port)]
+    options = ["--store", str(root / "store"), "--insecure-local", "--no-baselines", "--admin", "ada"]
+    with (root / "log").open("wb") as log:
+        process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=log, cwd=root)
+    found = Served(process, f"http://127.0.0.1:{port}", root / "log")
+    try:
+        found.await_line(message="Application startup complete.")
+        yield found
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def gradio(served: Served) -> Iterator[Client]:
+    client = Client(served.address, verbose=False, analytics_enabled=False)
+    yield client
+    client.close()
+
+
+def test_a_submission_is_handed_in_scored_and_shown(run: Run, served: Served, tmp_path: Path) -> None:
+    file = good_zip(tmp_path / "mine.zip", "mine")
+    code, out, err = run("submit", file, "--space", served.address, "--wait")
+    assert code == 0, err
+    assert "is scored" in out
+    assert "average_llm" in out
+    row = next(line for line in out.splitlines() if line.startswith("Its row: ")).removeprefix("Its row: ")
+    assert httpx.get(
+        row.replace("/model/", "/api/v1/boards/").replace("fact_or_fair/", "fact_or_fair/rows/")
+    ).is_success
+    code, out, _ = run("submit", file, "--space", served.address, "--json")
+    told = json.loads(out)
+    assert (code, told["outcome"], told["benchmark"]) == (0, "scored", "fact_or_fair")
+    code, out, _ = run("status", told["id"], "--space", served.address, "--json")
+    assert (code, json.loads(out)) == (0, told)
+    job = served.await_line(logger="fairspace.jobs", message="a job ended", id=told["id"])
+    assert job["outcome"] == "scored"
+
+
+def test_a_faulty_submission_is_refused_here_and_there(run: Run, served: Served, tmp_path: Path) -> None:
+    file, codes = bad_zip(tmp_path / "bad.zip")
+    code, out, _ = run("submit", file, "--space", served.address)
+    assert code == 1
+    assert all(fault in out for fault in codes)
+    code, out, _ = run("submit", file, "--space", served.address, "--no-check", "--wait")
+    assert code == 1
+    assert "was refused" in out
+    assert all(fault in out for fault in codes)
+
+
+def test_a_folder_is_the_same_submission_whenever_it_is_packed(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, content in (("submission.json", b"{}"), ("responses.jsonl", b"{}\n" * 9), ("README.md", b"unread")):
+        (folder / name).write_bytes(content)
+    first = pack(folder, tmp_path / "1.zip").read_bytes()
+    os.utime(folder / "submission.json", (1, 1))
+    assert pack(folder, tmp_path / "2.zip").read_bytes() == first
+    assert b"unread" not in first
+
+
+def test_gradios_client_is_told_what_http_tells(served: Served, gradio: Client, tmp_path: Path) -> None:
+    for name, arguments, address in (
+        ("boards", (), "boards"),
+        ("board", ("iris", "algorithm_1", "e", "-model"), "boards/iris?standard=algorithm_1&q=e&sort=-model"),
+        ("row", ("iris", "p-02"), "boards/iris/rows/p-02"),
+    ):
+        told = gradio.predict(*arguments, api_name=f"/{name}")
+        assert told == httpx.get(f"{served.address}/api/v1/{address}").json()
+    found = gradio.predict(handle_file(str(good_zip(tmp_path / "mine.zip", "theirs"))), "", api_name="/submit")
+    assert found["outcome"] == "waiting"
+    assert gradio.predict(found["id"], api_name="/submission")["id"] == found["id"]
+    assert gradio.predict(api_name="/queue")["length"] <= 1
+
+
+def test_gradios_client_is_refused_with_the_code(gradio: Client) -> None:
+    with pytest.raises(AppError, match="BAD_PARAMETER at benchmark: 'irs'"):
+        gradio.predict("irs", api_name="/board")
+
+
+def test_every_endpoint_of_gradio_says_what_it_does(served: Served) -> None:
+    named = httpx.get(f"{served.address}/gradio_api/info").json()["named_endpoints"]
+    assert set(named) == {"/boards", "/board", "/row", "/submission", "/queue", "/submit"}
+    assert all(about["description"] for about in named.values())
+
+
+def test_every_request_leaves_one_line_without_its_query(served: Served) -> None:
+    answer = httpx.get(f"{served.address}/api/v1/boards/iris?q=secretword", headers={"X-Fairspace-Token": ""})
+    line = served.await_line(logger="fairspace.request", request=answer.headers["X-Request-Id"])
+    told = {"method": "GET", "path": "/api/v1/boards/iris", "route": "/api/v1/boards/{benchmark}", "status": 200}
+    assert told.items() <= line.items()
+    assert 0 <= line["seconds"] < 60
+    assert set(line) == {"time", "level", "logger", "message", "request", "seconds", *told}
+    assert "secretword" not in served.log.read_text(encoding="utf-8")
+
+
+def test_metrics_count_requests_refusals_jobs_and_rows(served: Served) -> None:
+    assert httpx.get(f"{served.address}/api/v1/boards/irs").status_code == 400
+    text = httpx.get(f"{served.address}/metrics").text
+    for name in (
+        'fairspace_requests_total{method="GET",route="/api/v1/boards/{benchmark}",status="400"}',
+        'fairspace_request_seconds_bucket{le="0.2",route="/api/v1/boards/{benchmark}"}',
+        'fairspace_refusals_total{code="BAD_PARAMETER"}',
+        'fairspace_rows{benchmark="iris"} 12.0',
+        "fairspace_jobs_begun_total",
+        "fairspace_events ",
+        "fairspace_queue_length ",
+        "fairspace_disk_free_bytes ",
+        "process_resident_memory_bytes ",
+    ):
+        assert f"\n{name}" in text
+
+
+def test_it_is_well_and_says_so(served: Served) -> None:
+    assert httpx.get(f"{served.address}/health/live").json() == {"live": True}
+    told = httpx.get(f"{served.address}/health").json()
+    assert (told["ready"], told["wrong"], told["workers_alive"]) == (True, [], True)
+
+
+def test_sigterm_lets_the_running_job_finish(run: Run, served: Served, tmp_path: Path) -> None:
+    """The last test here: it ends the server."""
+    code, out, _ = run("submit", good_zip(tmp_path / "last.zip", "last"), "--space", served.address, "--json")
+    assert code == 0
+    name = json.loads(out)["id"]
+    served.await_line(message="a job was begun", id=name)
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(60) in (0, -signal.SIGTERM)
+    assert served.await_line(message="a job ended", id=name)["outcome"] == "scored"
