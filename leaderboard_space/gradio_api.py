@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import gradio as gr
+from gradio.events import api
 from starlette.datastructures import QueryParams
 
 from leaderboard_space import api_data
@@ -86,7 +87,7 @@ def add_endpoints(space: Space) -> None:
                 Path(file).unlink(missing_ok=True)
 
     for endpoint in (boards, board, row, submission, queue):
-        gr.api(endpoint, api_name=endpoint.__name__)
+        api(endpoint, api_name=endpoint.__name__)
     sent = gr.File(label="file", visible=False)
     name = gr.Textbox(label="organisation", visible=False)
     gr.Button(visible=False).click(submit, [sent, name], gr.JSON(visible=False), api_name="submit")
