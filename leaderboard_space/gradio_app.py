@@ -12,9 +12,11 @@ from pathlib import Path
 
 import gradio as gr
 from fastapi import FastAPI
+from gradio import queueing, routes
 from starlette.routing import Mount
 
 from leaderboard_space.gradio_api import add_endpoints
+from leaderboard_space.gradio_calls import Failures
 from leaderboard_space.gradio_gate import Gate
 from leaderboard_space.gradio_maintain import build_maintain
 from leaderboard_space.gradio_submit import build_submit
@@ -33,7 +35,6 @@ def build(space: Space) -> gr.Blocks:
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["GRADIO_TEMP_DIR"] = str(folder)  # Gradio knows no other way to be told
     with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
-        gr.Navbar(visible=False)
         add_endpoints(space)
     with blocks.route("Submit", "/submit", show_in_navbar=False):
         build_submit(blocks, space)
@@ -48,11 +49,12 @@ def mount(app: FastAPI, space: Space) -> None:
 
 
 async def _mount(app: FastAPI, space: Space) -> None:
+    blocks = build(space)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
         gr.mount_gradio_app(
             app,
-            build(space),
+            blocks,
             "/",
             footer_links=[],
             run_history=False,
@@ -66,4 +68,5 @@ async def _mount(app: FastAPI, space: Space) -> None:
         )
     (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
     mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
-    mounted.app = Gate(mounted.app)
+    mounted.app = Gate(mounted.app, blocks)
+    queueing.traceback = routes.traceback = Failures  # type: ignore[assignment]

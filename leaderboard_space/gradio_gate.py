@@ -6,16 +6,19 @@ import base64
 import hashlib
 import re
 
+import gradio as gr
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.errors import SpaceError
+from leaderboard_space.gradio_calls import checked
 from leaderboard_space.identity import current_user
 from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
 from leaderboard_space.refusals import refuse
 
+UPLOAD = "/gradio_api/upload"
 PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
 _NAME = r"[A-Za-z0-9_-]{1,64}"
 NEEDED = {
@@ -40,10 +43,11 @@ class Gate:
 
     Args:
         app: Gradio's application.
+        blocks: its pages and events.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, blocks: gr.Blocks) -> None:
+        self.app, self.blocks = app, blocks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -53,7 +57,7 @@ class Gate:
         request, path = Request(scope, receive), scope["path"]
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
-            await self.app(scope | {"method": "GET"}, receive, _Framed(request, send))
+            await self.app({**scope, "method": "GET"}, receive, _Framed(request, send))
             return
         needed = NEEDED.get(method)
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
@@ -61,6 +65,12 @@ class Gate:
             error = SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
             await refuse(request, error)(scope, receive, send)
             return
+        if method == "POST" and path != UPLOAD:
+            try:
+                receive = await checked(request, self.blocks)
+            except SpaceError as error:
+                await refuse(request, error)(scope, receive, send)
+                return
         await self.app(scope, receive, _hardened(send))
 
 

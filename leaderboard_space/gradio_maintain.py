@@ -50,24 +50,24 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
             return [about, gr.Column(visible=False), "", ""]
         return [about, gr.Column(visible=True), *shown("")]
 
-    def search(text: str, request: gr.Request) -> str:
+    def search(text: Any, request: gr.Request) -> str:
         try:
             _maintainer(space, request)
-            return _rows(space, text)
+            return _rows(space, str(text or ""))
         except (SpaceError, StorageError) as error:
             return refused(request, error)
 
-    def act(name: str, what: str, why: str, text: str, request: gr.Request) -> list[Any]:
+    def act(name: Any, what: Any, why: Any, text: Any, request: gr.Request) -> list[Any]:
         try:
             user = _maintainer(space, request)
-            if what not in ACTIONS:
+            if str(what) not in ACTIONS:
                 raise SpaceError("BAD_PARAMETER", "what to do", repr(what)[:80], " or ".join(ACTIONS), "choose one")
-            event = ACTIONS[what](space.state, name.strip(), user, why)
+            event = ACTIONS[what](space.state, str(name or "").strip(), user, str(why or ""))
         except (SpaceError, StorageError) as error:
             return [refused(request, error), gr.skip(), gr.skip()]
-        return [html("parts/done.html.jinja", event=event), *shown(text)]
+        return [html("parts/done.html.jinja", event=event), *shown(str(text or ""))]
 
-    hidden: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    hidden: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
     blocks.load(load, None, [who, form, listed, log], **hidden)
     words.submit(search, words, listed, **hidden)
     button.click(act, [entry, action, reason, words], [outcome, listed, log], **hidden)

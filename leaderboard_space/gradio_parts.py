@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -12,9 +14,15 @@ from leaderboard_space.intake import User
 from leaderboard_space.pages.rendering import ENVIRONMENT
 from leaderboard_space.refusals import as_space_error, note
 
+
 def asker(request: gr.Request) -> User:
     """Who asks. SpaceError SIGN_IN_REQUIRED."""
     return required_user(http(request))
+
+
+def uploads() -> Path:
+    """Where Gradio keeps files that were uploaded."""
+    return Path(os.environ["GRADIO_TEMP_DIR"]).resolve()
 
 
 def http(request: gr.Request) -> Request:

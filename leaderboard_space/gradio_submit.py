@@ -63,10 +63,11 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
             return [refused(request, error), gr.Timer(active=False)]
         return [listed, gr.Timer(active=waits)]
 
-    def hand_in(path: str | None, name: str | None, request: gr.Request) -> list[Any]:
+    def hand_in(sent: Any, name: Any, request: gr.Request) -> list[Any]:
+        path = sent.get("path") if isinstance(sent, dict) else None  # within `uploads`, by `gradio_calls`
         try:
             user = asker(request)
-            told = _accept(space, path, user, name or "")
+            told = _accept(space, path, user, str(name or ""))
             listed, waits = _own(space, user)
         except (SpaceError, StorageError) as error:
             return [refused(request, error), None, gr.skip(), gr.skip()]
@@ -84,7 +85,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     blocks.load(load, None, [who, form, organisation, own, tokens, timer], **shared)
     timer.tick(look, None, [own, timer], **shared)
-    button.click(hand_in, [file, organisation], [outcome, file, own, timer], api_visibility="private")
+    button.click(hand_in, [file, organisation], [outcome, file, own, timer], preprocess=False, api_visibility="private")
     make.click(make_token, None, [token, outcome], **shared)
 
 

@@ -1,0 +1,340 @@
+"""Nobody is taken for somebody else: sessions, tokens, sign-in, forms of other sites, and Gradio's events by hand."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from gradio_client import Client
+from itsdangerous import TimestampSigner, URLSafeTimedSerializer
+
+from leaderboard_space.gradio_gate import NEEDED
+from leaderboard_space.intake import User
+from leaderboard_space.tokens import MARK, Tokens
+from tests.leaderboard_space.attacks.running import SIGNING, Running, running
+from tests.leaderboard_space.provider import SECRET
+from tests.submissions.sample import write_zip
+
+SUBMIT = "/api/v1/submissions"
+NOT_A_ZIP = b"no zip at all"
+EVENTS = ("look", "hand_in", "make_token", "search", "act")
+"""Gradio's events that need a user, or a maintainer."""
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("space"), workers="0", waiting="3", upload_bytes="1000000") as found:
+        yield found
+
+
+def session(data: dict[str, Any], secret: str) -> dict[str, str]:
+    """A session cookie with these data, signed with that secret."""
+    signed = TimestampSigner(secret).sign(base64.b64encode(json.dumps(data).encode()))
+    return {"Cookie": f"session={signed.decode()}"}
+
+
+def somebody(until: float = 4e9) -> dict[str, Any]:
+    """What the session of the maintainer holds."""
+    return {"user": {"name": "the-maintainer", "organisations": ["lab"], "until": until}}
+
+
+def test_who_signs_in_is_known_on_every_page_and_the_cookie_holds_no_token_of_the_hub(space: Running) -> None:
+    browser = space.signed_in("ann", "lab", "second-lab")
+    for path in ("/queue", "/submit"):
+        assert ">ann</a>" in browser.get(path).text
+    held = base64.b64decode(browser.cookies["session"].split(".")[0] + "==").decode()
+    assert json.loads(held)["user"]["organisations"] == ["lab", "second-lab"]
+    assert "access_token" not in held
+    assert "id_token" not in held
+    cookie = browser.get("/oauth/huggingface/login").headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "secure" in cookie
+    browser.get("/oauth/huggingface/logout")
+    assert ">ann</a>" not in browser.get("/queue").text
+
+
+@pytest.mark.parametrize("secret", ["", "-v1", "-v4", SIGNING, SECRET, f"{SECRET}-v4", "secret"])
+@pytest.mark.parametrize("hashed", [True, False])
+def test_a_session_signed_with_what_anybody_could_guess_is_nobodys(space: Running, secret: str, hashed: bool) -> None:
+    key = hashlib.sha256(secret.encode()).hexdigest() if hashed else secret
+    answer = space.client().post(
+        SUBMIT, content=NOT_A_ZIP, headers={**session(somebody(), key), "Origin": space.address}
+    )
+    space.refused(answer, "SIGN_IN_REQUIRED")
+
+
+def test_a_session_ends_with_the_sign_in(space: Running) -> None:
+    key = hashlib.sha256(f"{SECRET}-v1".encode()).hexdigest()
+    old = session(somebody(time.time() - 1), key)
+    space.refused(
+        space.client().post(SUBMIT, content=NOT_A_ZIP, headers=old | {"Origin": space.address}), "SIGN_IN_REQUIRED"
+    )
+
+
+def forged_tokens() -> list[str]:
+    """Tokens of a maintainer that nobody made here."""
+    good = Tokens(SIGNING).make(User("ann"))
+    payload, stamp, signature = good.removeprefix(MARK).rsplit(".", 2)
+    other = base64.urlsafe_b64encode(b'["the-maintainer",["lab"]]').decode().rstrip("=")
+    unsigned = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    bomb = "." + base64.urlsafe_b64encode(b"x" * 4000).decode()
+    return [
+        Tokens("another secret, which is as long as it needs to be").make(User("the-maintainer")),
+        MARK + URLSafeTimedSerializer(SIGNING).dumps(["the-maintainer", []]),  # sha1 and no salt
+        f"{MARK}{other}.{stamp}.{signature}",
+        f"{MARK}{payload}.{stamp}.",
+        f"{MARK}{payload}.{stamp}",
+        f"{MARK}{unsigned}.{other}.",
+        f"{MARK}{bomb}.{stamp}.{signature}",
+        f"{MARK}{payload}.{stamp}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}",
+        MARK,
+        "the-maintainer",
+    ]
+
+
+def test_no_forged_token_is_taken(space: Running) -> None:
+    for token in forged_tokens():
+        answer = space.client().post(SUBMIT, content=NOT_A_ZIP, headers={"X-Fairspace-Token": token})
+        space.refused(answer, "TOKEN_INVALID")
+    answer = space.client().post(SUBMIT, content=NOT_A_ZIP, headers={"Authorization": f"Bearer {forged_tokens()[0]}"})
+    space.refused(answer, "TOKEN_INVALID")
+
+
+def test_a_token_of_the_hub_is_none_of_ours_and_hinders_no_reading(space: Running) -> None:
+    reader = space.client(Authorization="Bearer hf_abcdefghijklmnopqrstuvwxyz")
+    assert reader.get("/api/v1/boards").status_code == 200
+    space.refused(reader.post(SUBMIT, content=NOT_A_ZIP), "SIGN_IN_REQUIRED")
+
+
+def test_an_organisation_is_one_that_the_hub_named(space: Running) -> None:
+    for organisation in ("other-lab", "LAB", "lab ", "lab\u200b", "*", "../lab"):
+        answer = space.program("org-user", "lab").post(SUBMIT, content=NOT_A_ZIP, params={"organisation": organisation})
+        space.refused(answer, "ORGANISATION_UNKNOWN")
+
+
+@pytest.mark.parametrize("step", ["login", "callback", "logout"])
+def test_signing_in_leads_nowhere_else(space: Running, step: str) -> None:
+    targets = ("//evil.example", "https://evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example")
+    for target in (*targets, "javascript:alert(1)", "/%0d%0aX: y\r\nSet-Cookie: a=b", "evil.example", "/@evil" * 200):
+        params = {"_target_url": target, "state": "1", "code": "1"}
+        answer = space.client().get(f"/oauth/huggingface/{step}", params=params)
+        space.refused(answer, "BAD_PARAMETER")
+        assert "location" not in answer.headers
+
+
+def test_an_answer_to_no_sign_in_of_this_browser_signs_nobody_in(space: Running) -> None:
+    begun = space.client()
+    there = httpx.URL(begun.get("/oauth/huggingface/login").headers["location"])
+    consent = httpx.get(there).headers["location"]
+    space.refused(space.client().get(consent), "SIGN_IN_FAILED")  # a victim follows the attacker's link
+    space.refused(space.client().get("/oauth/huggingface/callback?code=1&state=1"), "SIGN_IN_FAILED")
+    forged = httpx.URL(consent).copy_set_param("code", "made-up")
+    space.refused(begun.get(forged), "SIGN_IN_FAILED")
+    assert ">ann</a>" not in begun.get("/queue").text
+
+
+def test_another_site_cannot_send_a_form_in_a_users_name(space: Running) -> None:
+    browser = space.signed_in("victim")
+    before = len(space.events())
+    for headers in (
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": f"{space.address}.evil.example"},
+        {"Origin": space.address, "Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {},
+    ):
+        for path in (SUBMIT, "/gradio_api/upload", "/gradio_api/queue/join"):
+            space.refused(browser.post(path, content=b"{}", headers=headers), "FORM_FORGED")
+    space.refused(browser.get("/oauth/huggingface/logout", headers={"Sec-Fetch-Site": "cross-site"}), "FORM_FORGED")
+    assert ">victim</a>" in browser.get("/queue").text
+    assert len(space.events()) == before
+
+
+def zipped(path: Path, name: str) -> bytes:
+    """A file that is none of the others."""
+    return write_zip(path / f"{name}.zip", [("submission.json", name.encode())]).read_bytes()
+
+
+def test_a_quota_is_not_evaded_by_names_organisations_file_names_or_at_once(space: Running, tmp_path: Path) -> None:
+    first, second = space.program("Eve", "lab", "two"), space.program("eve", "lab", "two")
+    accepted = first.post(SUBMIT, content=zipped(tmp_path, "a"))
+    assert accepted.status_code == 202
+    for change in ({"organisation": "two"}, {"organisation": "lab"}):
+        again = first.post(SUBMIT, content=zipped(tmp_path, "a"), params=change)
+        assert again.json()["id"] == accepted.json()["id"]
+    form = {"file": ("another-name.zip", zipped(tmp_path, "a"))}
+    assert first.post(SUBMIT, files=form).json()["id"] == accepted.json()["id"]
+    files = [zipped(tmp_path, f"parallel-{number}") for number in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda file: first.post(SUBMIT, content=file), files))
+    waiting = [one for one in space.events() if one["kind"] == "accepted" and one["body"]["user"] == "Eve"]
+    assert len(waiting) == 3  # what may wait at a time
+    refused = [answer for answer in answers if answer.status_code != 202]
+    assert {answer.json()["code"] for answer in refused} <= {"TOO_MANY_WAITING", "TOO_MANY_REQUESTS"}
+    assert len(refused) == 10
+    space.refused(second.post(SUBMIT, content=zipped(tmp_path, "other-case")), "TOO_MANY_WAITING")
+    space.refused(
+        first.post(SUBMIT, content=zipped(tmp_path, "org"), params={"organisation": "two"}), "TOO_MANY_WAITING"
+    )
+
+
+def call(client: httpx.Client, event: dict[str, Any], data: list[Any]) -> str:
+    """Call an event of Gradio's by hand, as no page would; what came of it."""
+    session_hash = f"attack{event['id']}"
+    body = {"fn_index": event["id"], "data": data, "session_hash": session_hash, "event_data": None, "trigger_id": None}
+    joined = client.post("/gradio_api/queue/join", json=body)
+    if joined.status_code != 200:
+        return joined.text
+    return client.get("/gradio_api/queue/data", params={"session_hash": session_hash}).text
+
+
+@pytest.mark.parametrize("who", ["visitor", "user"])
+def test_gradios_private_events_called_by_hand_do_no_more_than_their_page(space: Running, who: str) -> None:
+    client = space.client() if who == "visitor" else space.program("mallory")
+    events = {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+    assert {name for name, event in events.items() if event["api_visibility"] == "private"} >= set(EVENTS)
+    before = len(space.events())
+    data: dict[str, list[Any]] = {
+        "look": [],
+        "hand_in": [None, ""],
+        "make_token": [],
+        "search": ["secret"],
+        "act": ["0" * 16, "Withdraw the row", "because", ""],
+    }
+    allowed = () if who == "visitor" else ("look", "make_token")
+    code = "SIGN_IN_REQUIRED" if who == "visitor" else "NOT_A_MAINTAINER"
+    for name in EVENTS:
+        told = call(client, events[name], data[name])
+        wanted = "UPLOAD_MISSING" if (who, name) == ("user", "hand_in") else code
+        assert (wanted in told) == (name not in allowed), (name, told)
+    clients = {"127.0.0.1"} if who == "visitor" else {"mallory"}
+    lines = [line for line in space.lines(logger="fairspace.refused") if line["client"] in clients]
+    by_hand = [line for line in lines if line["path"] == "/gradio_api/queue/join" and line["code"] != "FORM_FORGED"]
+    assert len(by_hand) == len(EVENTS) - len(allowed)
+    assert len(space.events()) == before
+
+
+def test_the_client_of_gradio_reaches_no_private_event(space: Running) -> None:
+    client = Client(space.address, verbose=False)
+    named = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
+    assert not {f"/{name}" for name in EVENTS} & set(named)
+    for name in EVENTS:
+        with pytest.raises(ValueError, match="Cannot find a function|api_name"):
+            client.predict(api_name=f"/{name}")
+    with pytest.raises(Exception, match="SIGN_IN_REQUIRED|401"):
+        client.predict(None, "", api_name="/submit")
+    client.close()
+
+
+def test_gradio_takes_no_file_but_an_uploaded_one_and_fetches_none(space: Running) -> None:
+    client = space.program("fetcher")
+    events = {event["api_name"]: event for event in client.get("/config").json()["dependencies"]}
+    before = list(space.provider.requests)
+    for file in (
+        {"path": "/etc/passwd"},
+        {"path": str(space.root / "store" / "events.jsonl")},
+        {"path": "x", "url": f"{space.provider.address}/ssrf"},
+        {"path": f"{space.provider.address}/ssrf"},
+        {"path": "../../../etc/passwd", "url": "file:///etc/passwd"},
+    ):
+        for name in ("hand_in", "submit"):
+            told = call(client, events[name], [file | {"meta": {"_type": "gradio.FileData"}, "orig_name": "a.zip"}, ""])
+            assert "root:" not in told
+            assert '"success":true' not in told.replace(" ", "") or "UPLOAD_MISSING" in told, (file, told)
+    assert Path("/etc/passwd").exists()
+    assert (space.root / "store" / "events.jsonl").exists()
+    assert space.provider.requests == before
+    assert not [one for one in space.events() if one["body"].get("user") == "fetcher"]
+
+
+BLOCKED = (
+    "/gradio_api/proxy=http://127.0.0.1/",
+    "/gradio_api/proxy=https://huggingface.co/",
+    "/gradio_api/file=/etc/passwd",
+    "/gradio_api/file=http://127.0.0.1/",
+    "/gradio_api/file/etc/passwd",
+    "/gradio_api%2Ffile=/etc/passwd",
+    "/gradio_api/deep_link?session_hash=a",
+    "/gradio_api/stream/a/b/1/playlist.m3u8",
+    "/gradio_api/custom_component/a/client/component/index.js",
+    "/gradio_api/vibe-code",
+    "/gradio_api/runs",
+    "/gradio_api/run-history/buckets",
+    "/gradio_api/openapi.json",
+    "/gradio_api/profiling/traces",
+    "/gradio_api/dev/reload",
+    "/gradio_api/token",
+    "/gradio_api/queue/status",
+    "/monitoring",
+    "/monitoring/summary",
+    "/monitoring/x",
+    "/submit?deep_link=x",
+    "/config?deep_link=x",
+    "/login",
+    "/logout",
+    "/assets/../../../etc/passwd",
+    "/assets/%2e%2e/%2e%2e/etc/passwd",
+    "/static/..%2f..%2fetc/passwd",
+    "/svelte/%2e%2e%2fx",
+)
+BLOCKED_POSTS = (
+    *("run/act", "api/act", "run/predict", "reset", "cancel", "component_server", "process_recording", "vibe-edit"),
+    *("stream/a", "stream/a/close", "run-history/connect", "vibe-starter-queries", "undo-vibe-edit"),
+)
+
+
+def test_what_else_gradio_serves_is_not_there(space: Running) -> None:
+    client = space.program("prober")
+    for path in BLOCKED:
+        space.refused(client.get(path), "UNKNOWN_PAGE")
+    for path in BLOCKED_POSTS:
+        space.refused(client.post(f"/gradio_api/{path}", json={"data": []}), "UNKNOWN_PAGE")
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+        space.refused(client.request(method, "/gradio_api/queue/join"), "UNKNOWN_PAGE")
+    assert set(NEEDED) == {"GET", "POST"}
+
+
+TRAVERSALS = (
+    "..",
+    "../..",
+    "..%2f..%2fetc%2fpasswd",
+    "%00",
+    "%2e%2e%2fstore",
+    "a%0d%0aX-Injected:%20y",
+    "'%22><script>",
+    "\u202e",
+)
+
+
+def test_no_path_leads_out_and_no_header_is_injected(space: Running) -> None:
+    client = space.client()
+    for text in TRAVERSALS:
+        for place in (
+            f"/site/{text}/{text}",
+            f"/model/iris/{text}",
+            f"/model/{text}/x",
+            f"/badge/iris/{text}.svg",
+            f"/embed/iris/{text}",
+            f"/download/iris/{text}.csv",
+            f"/download/{text}/inaugural.csv",
+            f"/standard/{text}/{text}",
+            f"/submission/{text}",
+            f"/figures/iris/{text}.json",
+            f"/api/v1/boards/{text}/rows/{text}",
+            f"/api/v1/submissions/{text}",
+            f"/?benchmark={text}&standard={text}",
+            f"/compare?benchmark=iris&models={text}",
+        ):
+            answer = client.get(place)
+            assert answer.status_code < 500, place
+            assert "x-injected" not in answer.headers
+            assert "root:x" not in answer.text
+            if answer.headers["content-type"].startswith(("text/html", "image/svg")):
+                assert "<script>" not in answer.text, place
