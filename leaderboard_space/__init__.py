@@ -1,4 +1,4 @@
-"""The public board. No request goes to another host, but to the Hub where its store lies there and where users sign in."""
+"""The public board. No request goes to another host but the Hub: where the store lies there, and to sign users in."""
 
 import os
 
@@ -7,3 +7,4 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 if not os.environ.get("FAIRSPACE_STORE", "").startswith("hf://"):
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -12,18 +12,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from builders.errors import CodedError
-from submissions import cli_ares, cli_builders, cli_run, cli_space, show
+from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_store, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
-
-if TYPE_CHECKING:
-    from leaderboard_space.storage import Storage
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -42,6 +39,7 @@ app.command("remake", epilog=cli_run.REMAKE_EXAMPLE, rich_help_panel=RUN)(cli_ru
 app.add_typer(importing, name="import", rich_help_panel=RUN)
 importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
 app.add_typer(cli_ares.app, name="ares", rich_help_panel=MAKE)
+app.add_typer(cli_store.app, name="store", rich_help_panel=SCORE)
 ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 STOPPED = 130
@@ -90,15 +88,6 @@ def _check_places(out: Path | None, store: str | None = None) -> None:
         raise UsageError(f"{out} is a folder; name a file for --out.")
     if store is not None and "://" not in store and Path(store).exists() and not Path(store).is_dir():
         raise UsageError(f"{store} is no folder; name a folder for --store.")
-
-
-def _open_store(store: str) -> Storage:
-    """The store that an option names. StorageError if it cannot be opened."""
-    from leaderboard_space.settings import Settings
-    from leaderboard_space.storage import open_storage
-
-    settings = Settings.from_environment()
-    return open_storage(store, settings.work, settings.commits_an_hour)
 
 
 def _print_json(data: Any) -> None:
@@ -157,7 +146,7 @@ def score(
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
-        storage = _open_store(store)
+        storage = cli_store.open_store(store)
         from leaderboard_space.state import add_result
 
         add_result(storage, result)
@@ -243,7 +232,7 @@ def board(
     names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
     if not names:
         raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace board` shows the inaugural ones.")
-    storage = _open_store(store)
+    storage = cli_store.open_store(store)
     from leaderboard_space.state import State
 
     state = State(storage)

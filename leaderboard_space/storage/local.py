@@ -138,14 +138,12 @@ class LocalStorage:
         lines = self._log.following(drafts)
         if not lines:
             return
+        self._log.write(log, lines)
         try:
-            log.write(b"".join(lines))
-            log.flush()
             os.fsync(log.fileno())
             if not len(self._log):
                 sync_folder(self.root)
         except OSError:
-            # What has got there is the torn end of nobody's line; were it left, the next would begin within it.
             os.ftruncate(log.fileno(), self._log.end)
             raise
         for line in lines:

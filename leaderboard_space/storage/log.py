@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -45,11 +46,14 @@ class Log:
 
         StorageError STORE_CORRUPT for a line that nobody appended. A last line without its line break is not read.
         """
+        while len(self) < after and self.read(stream, len(self)):
+            pass
         known = len(self) - after
-        stream.seek(self._begins[after] if known > 0 else self.end)
         if known > 0:
+            stream.seek(self._begins[after])
             return [self._event(line, after + place) for place, line in enumerate(islice(stream, min(known, limit)), 1)]
-        events = []
+        stream.seek(self.end)
+        events: list[Event] = []
         for line in islice(stream, limit):
             if not line.endswith(b"\n"):
                 break
@@ -93,6 +97,19 @@ class Log:
                 lines[draft.key] = last.line()
                 previous = digest(lines[draft.key])
         return list(lines.values())
+
+    def write(self, stream: IO[bytes], lines: Sequence[bytes]) -> None:
+        """Put lines at the end of the file. OSError if not all can be written; then none is there.
+
+        Not by the stream: what its buffer still held after an error would come to the end of the file later.
+        """
+        left = memoryview(b"".join(lines))
+        try:
+            while left:
+                left = left[os.write(stream.fileno(), left) :]
+        except OSError:
+            os.ftruncate(stream.fileno(), self.end)
+            raise
 
     def _event(self, line: bytes, number: int) -> Event:
         try:

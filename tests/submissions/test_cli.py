@@ -200,6 +200,22 @@ def test_a_damaged_store_is_told_with_a_remedy(run: Run, tmp_path: Path) -> None
     assert code == 1
     assert "STORE_CORRUPT" in err
     assert f"fairspace store mend {tmp_path}" in err
+    assert "1 lines from the damaged one on" in run("store", "mend", tmp_path)[1]
+    assert "sound: 0 events" in run("store", "mend", tmp_path)[1]
+    assert run("store", "mend", tmp_path / "nowhere")[0] == 2
+
+
+def test_a_store_is_checked_with_its_files(run: Run, demo: Path, tmp_path: Path) -> None:
+    run("score", demo, "--store", tmp_path)
+    code, out, _ = run("store", "check", tmp_path, "--json")
+    found = json.loads(out)
+    assert (code, found["events"], found["rows"], found["faults"]) == (0, 1, 1, [])
+    (file,) = (tmp_path / "results").rglob("*.json")
+    file.write_text("{}")
+    code, out, err = run("store", "check", tmp_path)
+    assert code == 1
+    assert found["snapshot"] in out
+    assert "STORE_CORRUPT" in err
 
 
 def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:

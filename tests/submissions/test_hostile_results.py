@@ -63,7 +63,7 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, change: Callable[[D
     change(found)
     file = tmp_path / "result.json"
     file.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(UsageError, match="is no result|has no standard") as refused:
+    with pytest.raises(UsageError, match=r"is no result|has no standard") as refused:
         Result.load(file)
     assert "\x1b" not in str(refused.value)
 

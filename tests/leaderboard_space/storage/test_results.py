@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,7 +99,8 @@ def test_a_file_that_no_event_stands_for_yet_gives_way_and_one_that_has_its_even
 
 
 def test_an_event_that_says_what_none_of_ours_does_is_told(tmp_path: Path, scored: Result) -> None:
-    for number, body in enumerate(({}, {"entry": []}, {"entry": "x", "result": 7}, {"entry": "x", "result": {}})):
+    bodies: list[dict[str, Any]] = [{}, {"entry": []}, {"entry": "x", "result": 7}, {"entry": "x", "result": {}}]
+    for number, body in enumerate(bodies):
         storage = LocalStorage(tmp_path / str(number))
         storage.append([Draft("result", "result:x", body)])
         with pytest.raises(StorageError, match="STORE_CORRUPT at event 1"):

@@ -1,0 +1,309 @@
+"""A store in a dataset repository on the Hub: the log in segments that only grow, and the files beside it.
+
+    events/00000001.jsonl   the first events; a new segment begins where the last one has come to 4 MB
+
+Everything that is appended is one commit on top of the commit that was read (`parent_commit`), so two Spaces on one
+repository cannot write past each other: whoever comes second reads what the other wrote, leaves out what is there now,
+numbers the rest anew and tries again. The same is done where nobody knows whether a commit was made. One thread of a
+process writes; it makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
+
+The log is copied to this machine (`mirror`), and read from there; a thread asks for the head every few seconds while
+somebody reads. A Hub that fails makes appending fail, and reading old.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from builders.errors import BuildError
+from builders.hub_content import Content
+from builders.hub_requests import Requests, TroubleError
+from leaderboard_space.events import Draft, Event
+from leaderboard_space.storage import StorageError, vouched_by
+from leaderboard_space.storage.hub_files import Files
+from leaderboard_space.storage.hub_repository import Repository
+from leaderboard_space.storage.mirror import Mirror
+from leaderboard_space.storage.pace import Pace
+
+_CODES = {
+    "HUB_REFUSED": "STORE_REFUSED",
+    "HUB_CONFLICT": "STORE_UNAVAILABLE",
+    "HUB_UNAVAILABLE": "STORE_UNAVAILABLE",
+}
+_BATCH = 64
+"""Appends that become one commit at most."""
+Answer = TypeVar("Answer")
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Waiting:
+    """What somebody appends, until it is committed."""
+
+    drafts: Sequence[Draft]
+    files: Mapping[str, Path | bytes]
+    done: Future[list[Event]] = field(default_factory=Future)
+
+
+class HubStorage:
+    """A dataset repository; created, for its members only, if there is none.
+
+    Args:
+        repo_id: `namespace/name`.
+        work: a folder for copies.
+        commits_an_hour: how many are made at most.
+        endpoint: of the Hub; HF_ENDPOINT, or the public one.
+        token: HF_TOKEN, or that of `hf auth login`.
+        segment: bytes after which the log goes on in a new file.
+        every: seconds after which the head is asked for again.
+        sleep: waits between tries.
+        draw: a random number in [0, 1), for the waits.
+    """
+
+    def __init__(
+        self,
+        repo_id: str,
+        work: Path,
+        commits_an_hour: int = 100,
+        *,
+        endpoint: str | None = None,
+        token: str | None = None,
+        segment: int = 4 << 20,
+        every: float = 3.0,
+        sleep: Callable[[float], None] = time.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.repo_id, self._segment, self._every = repo_id, segment, every
+        self.trouble: StorageError | None = None
+        """Why the head could not be asked for last; None if it could."""
+        self._requests = partial(Requests, f"datasets/{repo_id}", sleep, draw)
+        self._repository = Repository(repo_id, endpoint, token)
+        folder = work / "hub" / repo_id.replace("/", "--")
+        mend = "put the repository back to the commit before the one that changed the line"
+        self._mirror = Mirror(folder, f"datasets/{repo_id}", mend)
+        self._files = Files(folder / "files")
+        self._pace = Pace(commits_an_hour)
+        self._syncing = threading.Lock()
+        self._head: str | None = None
+        self._sizes: list[int] = []
+        self._checked: set[tuple[str, str]] = set()
+        self._given = 0
+        self._asked = time.monotonic()
+        self._waiting: queue.Queue[_Waiting | None] = queue.Queue()
+        self._closing, self._nudged = threading.Event(), threading.Event()
+        self._threads: dict[Callable[[], None], threading.Thread] = {}
+        self._starting = threading.Lock()
+
+    def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
+        """See `Storage.append`."""
+        waiting = _Waiting(drafts, files or {})
+        with self._starting:
+            if self._closing.is_set():
+                what, mend = "the store is closed", "do it again after the restart"
+                raise StorageError("STORE_UNAVAILABLE", f"datasets/{self.repo_id}", what, "an open one", mend)
+            self._waiting.put(waiting)
+        self._start(self._write)
+        return waiting.done.result()
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """See `Storage.events`; what others append comes some seconds later, or at once after `sync`."""
+        if self._head is None:
+            self.sync()
+        elif time.monotonic() - self._asked > self._every:
+            self._nudged.set()
+            self._start(self._poll)
+        for event in self._mirror.events(after):
+            self._given = max(self._given, event.number)
+            yield event
+
+    def sync(self) -> None:
+        """Read what others appended. Errors: StorageError."""
+        with self._syncing:
+            self._guarded(partial(self._catch_up, self._requests()))
+
+    def find(self, key: str) -> Event | None:
+        """See `Storage.find`."""
+        return self._mirror.find(key)
+
+    def read(self, path: str) -> bytes:
+        """See `Storage.read`."""
+        with self.local(path) as file:
+            return file.read_bytes()
+
+    @contextmanager
+    def local(self, path: str) -> Iterator[Path]:
+        """See `Storage.local`."""
+        with self._files.held(path) as file:
+            if not file.is_file():
+                if self._head is None:
+                    self.sync()
+                self._files.put(path, lambda part: self._guarded(partial(self._download, path, part)))
+            yield file
+
+    def close(self, seconds: float = 20.0) -> None:
+        """See `Storage.close`; what is not done by then was told to nobody."""
+        with self._starting:
+            self._closing.set()
+            self._waiting.put(None)
+        self._nudged.set()
+        end = time.monotonic() + seconds
+        for thread in self._threads.values():
+            thread.join(max(0.0, end - time.monotonic()))
+        if not any(thread.is_alive() for thread in self._threads.values()):
+            self._mirror.close()
+
+    def _start(self, target: Callable[[], None]) -> None:
+        with self._starting:
+            if target not in self._threads:
+                self._threads[target] = threading.Thread(target=target, name="hub-storage", daemon=True)
+                self._threads[target].start()
+
+    def _poll(self) -> None:
+        """The thread that asks for the head while somebody reads."""
+        while self._nudged.wait() and not self._closing.is_set():
+            self._nudged.clear()
+            try:
+                self.sync()
+            except StorageError as error:
+                log.warning("the store on the Hub cannot be read: %s", error, extra={"code": error.code})
+
+    def _write(self) -> None:
+        """The thread that commits."""
+        while (first := self._waiting.get()) is not None:
+            batch = [first]
+            if any(draft.key not in self._mirror.log for draft in first.drafts):
+                self._closing.wait(self._pace.wait())
+                while len(batch) < _BATCH and not self._waiting.empty():
+                    other = self._waiting.get()
+                    if other is None:
+                        self._waiting.put(None)
+                        break
+                    batch.append(other)
+            self._settle(batch)
+
+    def _settle(self, batch: Sequence[_Waiting]) -> None:
+        """Commit what waits, and tell those who wait. One that the Hub refuses does not take the others with it."""
+        try:
+            self._guarded(partial(self._commit, batch))
+            found = [[self._mirror.find(draft.key) for draft in waiting.drafts] for waiting in batch]
+            for waiting, events in zip(batch, found, strict=True):
+                waiting.done.set_result([event for event in events if event is not None])
+        except Exception as error:  # noqa: BLE001 -- goes to those who wait
+            if len(batch) > 1 and not (isinstance(error, StorageError) and error.code == "STORE_UNAVAILABLE"):
+                for waiting in batch:
+                    self._settle([waiting])
+            else:
+                for waiting in batch:
+                    waiting.done.set_exception(error)
+
+    def _commit(self, batch: Sequence[_Waiting]) -> None:
+        requests, sure = self._requests(), self._head is not None
+        while True:
+            try:
+                with self._syncing:
+                    if not sure:
+                        self._catch_up(requests)
+                    self._try(requests, batch)
+                return
+            except TroubleError as trouble:
+                sure = False
+                requests.missed(trouble)
+
+    def _try(self, requests: Requests, batch: Sequence[_Waiting]) -> None:
+        """One commit on top of the head that was read, if there is anything new."""
+        lines = self._mirror.following([draft for waiting in batch for draft in waiting.drafts])
+        if not lines:
+            return
+        files = {
+            path: content
+            for waiting in batch
+            for path, content in waiting.files.items()
+            if vouched_by(path) not in self._mirror.log
+        }
+        full = not self._sizes or self._sizes[-1] >= self._segment
+        *before, last = [*self._sizes, 0] if full else self._sizes
+        grown = self._mirror.content(sum(before), sum(before) + last) + b"".join(lines)
+        assert self._head is not None
+        assert sum(self._sizes) == self._mirror.log.end
+        added = {**files, segment_path(len(before) + 1): grown}
+        self._pace.take()
+        made = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
+        self._mirror.add(lines)
+        self._head, self._sizes = made, [*before, len(grown)]
+        for path, content in files.items():
+            self._files.keep(path, content)
+
+    def _catch_up(self, requests: Requests) -> None:
+        """Read the log at the head, from where the copy ends. StorageError STORE_CORRUPT, BuildError of `requests`."""
+        head = requests.ask(self._repository.head)
+        self._asked = time.monotonic()
+        if head == self._head:
+            return
+        segments = requests.ask(partial(self._repository.segments, head))
+        if sum(there.size for there in segments) < self._mirror.log.end:
+            self._forget("has become shorter")
+        begin = 0
+        for there in segments:
+            mine = self._mirror.content(begin, min(self._mirror.log.end, begin + there.size))
+            if (there.path, there.blob_id) not in self._checked and not Content(mine).equals(there):
+                content = requests.ask(partial(self._repository.content, there.path, head))
+                if len(content) != there.size or not content.endswith(b"\n"):
+                    self._damaged(f"{there.path} has {len(content)} of {there.size} bytes, or ends within a line")
+                if not content.startswith(mine):
+                    self._forget(f"has another {there.path}")
+                    self._catch_up(requests)
+                    return
+                self._mirror.add(content[len(mine) :].splitlines(keepends=True))
+            begin += there.size
+        self._checked = {(there.path, there.blob_id) for there in segments}
+        self._head, self._sizes = head, [there.size for there in segments]
+
+    def _forget(self, what: str) -> None:
+        """Begin the copy anew: it is of another repository. STORE_CORRUPT if somebody was told what it says."""
+        if self._given:
+            self._damaged(f"the log {what} since it was read")
+        self._checked = set()
+        self._mirror.clear()
+
+    def _damaged(self, what: str) -> None:
+        where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds the whole log"
+        raise StorageError("STORE_CORRUPT", where, what, "a log that only grows", mend)
+
+    def _download(self, path: str, part: Path) -> None:
+        assert self._head is not None
+        if not self._requests().ask(partial(self._repository.download, path, self._head, part)):
+            where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds it"
+            raise StorageError("STORE_MISSING", where, f"no file {path}", "every file that the log names", mend)
+
+    def _guarded(self, action: Callable[[], Answer]) -> Answer:
+        """Do something that asks the Hub; its errors become `StorageError`."""
+        try:
+            found = action()
+        except BuildError as error:
+            self.trouble = StorageError(_CODES[error.code], error.where, error.what, error.expected, error.mend)
+            raise self.trouble from error
+        except OSError as error:
+            what = f"copies cannot be written: {error.strerror or error}"
+            self.trouble = StorageError("STORE_FULL", str(error.filename or "work"), what, "room", "make room there")
+            raise self.trouble from error
+        except StorageError as error:
+            self.trouble = error
+            raise
+        self.trouble = None
+        return found
+
+
+def segment_path(number: int) -> str:
+    """Where a part of the log lies, from 1."""
+    return f"events/{number:08}.jsonl"

@@ -1,0 +1,32 @@
+"""How often something may be done in an hour: some of it at once, the rest evenly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class Pace:
+    """A bucket of tokens, so that in any hour there are at most `an_hour`.
+
+    Args:
+        an_hour: how many; a fifth of them may come at once.
+        clock: seconds.
+    """
+
+    def __init__(self, an_hour: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._most = max(1.0, an_hour // 5)
+        self._a_second = max(1.0, an_hour - self._most) / 3600
+        self._left, self._at = self._most, clock()
+
+    def wait(self) -> float:
+        """Seconds until the next one may come."""
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._at) * self._a_second)
+        self._at = now
+        return max(0.0, 1 - self._left) / self._a_second
+
+    def take(self) -> None:
+        """One came."""
+        self._left -= 1

@@ -1,0 +1,392 @@
+"""A store on the Hub: two Spaces have one log, whatever the Hub answers and whenever a process is killed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard_space.events import Draft
+from leaderboard_space.state import State, add_result, result_draft
+from leaderboard_space.storage import StorageError
+from leaderboard_space.storage.hub import HubStorage, segment_path
+from leaderboard_space.storage.pace import Pace
+from submissions.result import Result
+from tests.hub.faults import DROP, SLOW, Fault
+from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
+from tests.leaderboard_space.factory import renamed, result
+
+Open = Callable[..., HubStorage]
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the client
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with Hub.start(tmp_path_factory.mktemp("hub")) as running, online():
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scored() -> Result:
+    return result("fact_or_fair", "stereotyped", "model")
+
+
+@pytest.fixture
+def opened(hub: Hub, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Open the store of this test, as often as asked; small segments, no waits."""
+    stores: list[HubStorage] = []
+    repo_id = f"fairspace/store-{hashlib.sha256(request.node.name.encode()).hexdigest()[:20]}"
+
+    def start(work: str = "work", **options: Any) -> HubStorage:
+        given = {"endpoint": hub.address, "token": OWNER, "segment": 2000, "sleep": lambda seconds: None, **options}
+        stores.append(HubStorage(repo_id, tmp_path / work, 100_000, **given))
+        return stores[-1]
+
+    yield start
+    hub.heal()
+    for store in stores:
+        store.close()
+
+
+def draft(number: int) -> Draft:
+    return Draft("failed", f"key-{number}", {"number": number})
+
+
+def keys(store: HubStorage) -> list[str]:
+    store.sync()
+    return [event.key for event in store.events()]
+
+
+def state_of(store: HubStorage) -> State:
+    store.sync()
+    state = State(store)
+    state.refresh()
+    return state
+
+
+def test_what_is_appended_is_there_for_another_space_and_after_a_restart(
+    hub: Hub, opened: Open, scored: Result, tmp_path: Path
+) -> None:
+    one, other = opened("one"), opened("other")
+    added = [add_result(one, renamed(scored, f"m{number}")) for number in range(3)]
+    assert add_result(other, renamed(scored, "m1")) == added[1], "the same result stands once"
+    add_result(other, renamed(scored, "m3"))
+    states = [state_of(store) for store in (one, other, opened("from-nothing"))]
+    assert states[0].snapshot() == states[1].snapshot() == states[2].snapshot()
+    assert [own.result.meta["model"] for own in states[0].entries()] == ["m0", "m1", "m2", "m3"]
+    found = states[2].full(added[0].body["entry"])
+    assert found is not None
+    assert found.dumps() == renamed(scored, "m0").dumps()
+    with pytest.raises(StorageError, match="STORE_MISSING"):
+        one.read("results/iris/00/nothing.json")
+
+
+def test_a_restart_fetches_only_what_is_new(hub: Hub, opened: Open) -> None:
+    store = opened()
+    for number in range(40):
+        store.append([draft(number)])
+    store.close()
+    hub.log(clear=True)
+    again = opened()
+    assert keys(again) == [f"key-{number}" for number in range(40)]
+    assert not [entry for entry in hub.log() if "/resolve/" in entry["path"]]
+    opened("other").append([draft(40)])
+    hub.log(clear=True)
+    again.sync()
+    fetched = [entry["path"] for entry in hub.log() if "/resolve/" in entry["path"]]
+    assert len(fetched) == 1
+    assert not fetched[0].endswith(segment_path(1))
+    hub.log(clear=True)
+    again.sync()
+    assert len(hub.log()) == 1, "nothing new costs one request"
+    assert list(again.events(40)) == [again.find("key-40")]
+
+
+def test_a_copy_of_another_repository_or_a_damaged_one_is_thrown_away(opened: Open, tmp_path: Path) -> None:
+    truth = opened("truth")
+    truth.append([draft(number) for number in range(30)])
+    (copy,) = (tmp_path / "truth").rglob("copy-1/events.jsonl")
+    content = copy.read_bytes()
+    other = opened("other")
+    other.close()
+    (place,) = (tmp_path / "other").rglob("copy-1/events.jsonl")
+    half = content[: len(content) // 2]
+    for wrong in (
+        half,
+        b"{}\n" + content,
+        content.replace(b'"number":3}', b'"number":4}'),
+        content[:-1],
+        content + content[:300],
+        content.replace(b"key-29", b"key-77"),
+    ):
+        place.write_bytes(wrong)
+        store = opened("other")
+        assert keys(store) == keys(truth)
+        store.close()
+        assert place.read_bytes() == content
+
+
+def test_a_log_that_was_changed_on_the_hub_is_told_and_not_believed(hub: Hub, opened: Open) -> None:
+    from huggingface_hub import HfApi
+
+    store = opened()
+    store.append([draft(1), draft(2)])
+    assert len(keys(store)) == 2
+    content = store._repository.content(segment_path(1), store._repository.head())
+    api = HfApi(hub.address, OWNER)
+    for changed in (
+        content.replace(b"key-2", b"key-3"),
+        content + b"{}\n",
+        content[:-10],
+        content[: len(content) // 2],
+    ):
+        api.upload_file(
+            path_or_fileobj=changed, path_in_repo=segment_path(1), repo_id=store.repo_id, repo_type="dataset"
+        )
+        for action in (store.sync, partial(store.append, [draft(5)])):
+            with pytest.raises(StorageError, match="STORE_CORRUPT"):
+                action()
+        assert [event.key for event in store.events()] == ["key-1", "key-2"], "what was read stays readable"
+    api.upload_file(path_or_fileobj=content, path_in_repo=segment_path(1), repo_id=store.repo_id, repo_type="dataset")
+    store.append([draft(5)])
+    assert keys(store) == keys(opened("again")) == ["key-1", "key-2", "key-5"]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [Fault("POST", COMMIT, 409, times=2)],
+        [Fault("POST", COMMIT, 412, times=2)],
+        [Fault("POST", COMMIT, 412, after=True)],
+        [Fault("POST", COMMIT, 429, seconds=7)],
+        [Fault("POST", COMMIT, 500, after=True)],
+        [Fault("POST", COMMIT, 500, after=True), Fault("GET", "/resolve/", 502), Fault("GET", "/tree/", 503)],
+        [Fault("POST", COMMIT, DROP), Fault("POST", COMMIT, DROP, after=True)],
+        [Fault("POST", COMMIT, 504), Fault("POST", "/preupload/", 500)],
+        [Fault("PUT", "/objects/", 500), Fault("POST", "/info/lfs/", 503)],
+    ],
+    ids=["409", "412", "412-done", "429", "500-done", "500-done-blind", "reset", "5xx", "lfs-5xx"],
+)
+def test_an_answer_of_the_hub_loses_and_doubles_nothing(
+    hub: Hub, opened: Open, scored: Result, faults: list[Fault]
+) -> None:
+    slept: list[float] = []
+    one = opened("one", sleep=slept.append, draw=lambda: 0.5)
+    one.append([draft(1)])
+    hub.inject(*faults)
+    own, content = result_draft(scored)
+    path = "submissions/00/file.zip"
+    zipped = b"PK\0" + one.repo_id.encode()
+    events = one.append([draft(2), own], {**content, path: zipped})
+    assert [event.number for event in events] == [2, 3]
+    assert not [fault for fault in hub.faults_left() if fault["path"] == COMMIT]
+    assert slept or faults[0].path != COMMIT, "the client itself tries uploads again"
+    assert all(fault.status != 429 for fault in faults) or max(slept) >= 7, "the Hub's wish is obeyed"
+    hub.heal()
+    assert one.append([draft(2), own, draft(4)])[:2] == events
+    assert keys(one) == keys(opened("other")) == ["key-1", "key-2", own.key, "key-4"]
+    other = opened("other")
+    assert other.read(path) == zipped
+    assert state_of_results(one) == state_of_results(other)
+
+
+def state_of_results(store: HubStorage) -> list[str]:
+    store.sync()
+    return [event.body["entry"] for event in store.events() if event.kind == "result"]
+
+
+def test_a_hub_that_keeps_failing_or_refuses_makes_appending_fail_and_reading_old(hub: Hub, opened: Open) -> None:
+    store = opened()
+    store.append([draft(1)])
+    hub.inject(Fault("POST", COMMIT, 500, times=50))
+    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+        store.append([draft(2)])
+    hub.heal()
+    hub.inject(Fault("POST", COMMIT, 412, times=100))
+    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+        store.append([draft(2)])
+    hub.heal()
+    hub.inject(Fault("POST", COMMIT, 400))
+    with pytest.raises(StorageError, match="STORE_REFUSED"):
+        store.append([draft(2)])
+    assert [event.key for event in store.events()] == ["key-1"]
+    store.append([draft(2)])
+    assert keys(store) == ["key-1", "key-2"]
+    stranger = opened("stranger", token=STRANGER)
+    with pytest.raises(StorageError, match="STORE_REFUSED"):
+        stranger.append([draft(3)])
+
+
+def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_others_with_it(
+    hub: Hub, opened: Open
+) -> None:
+    store = opened()
+    store.append([draft(0)])
+    hub.log(clear=True)
+    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
+    failed: list[Exception] = []
+
+    def append(number: int, **files: bytes) -> None:
+        try:
+            store.append([draft(number)], files)
+        except StorageError as error:
+            failed.append(error)
+
+    first = threading.Thread(target=append, args=(1,))
+    first.start()
+    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    threads = [threading.Thread(target=append, args=(number,)) for number in range(2, 12)]
+    for thread in threads:
+        thread.start()
+    for thread in (first, *threads):
+        thread.join()
+    assert not failed
+    assert len([entry for entry in hub.log() if "/commit/" in entry["path"]]) == 2
+    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
+    hub.log(clear=True)
+    first = threading.Thread(target=append, args=(20,))
+    first.start()
+    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    threads = [threading.Thread(target=append, args=(21,), kwargs={"../x": b"x"})]
+    threads += [threading.Thread(target=append, args=(number,)) for number in (22, 23)]
+    for thread in threads:
+        thread.start()
+    for thread in (first, *threads):
+        thread.join()
+    assert [error.code for error in failed if isinstance(error, StorageError)] == ["STORE_REFUSED"]
+    assert sorted(keys(store)) == sorted(f"key-{n}" for n in (*range(12), 20, 22, 23))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+def test_two_spaces_that_write_at_once_have_one_log(hub: Hub, opened: Open, scored: Result) -> None:
+    stores = [opened("one", sleep=short), opened("other", sleep=short)]
+    added: dict[int, list[str]] = {0: [], 1: []}
+
+    def write(place: int) -> None:
+        for number in range(6):
+            model = f"m{number}" if number % 2 else f"m{number}-{place}"
+            added[place].append(add_result(stores[place], renamed(scored, model)).key)
+
+    threads = [threading.Thread(target=write, args=(place,)) for place in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(keys(stores[0])) == {*added[0], *added[1]}
+    assert len(keys(stores[0])) == 3 + 3 + 3
+    states = [state_of(store) for store in (*stores, opened("from-nothing"))]
+    assert states[0].snapshot() == states[1].snapshot() == states[2].snapshot()
+    assert [event.line() for event in stores[0].events()] == [event.line() for event in stores[1].events()]
+
+
+def short(seconds: float) -> None:
+    time.sleep(min(seconds, 0.05))
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from leaderboard_space.events import Draft
+from leaderboard_space.storage.hub import HubStorage
+store = HubStorage(sys.argv[1], Path(sys.argv[2]), 1000, segment=2000)
+files = {"submissions/00/file.zip": b"PK\\0" + sys.argv[1].encode()}
+print(store.append([Draft("failed", "key-2", {"number": 2})], files)[0].number)
+"""
+TRANSITIONS = {
+    "before-the-head": Fault("GET", "/api/datasets/", SLOW, seconds=60),
+    "at-the-upload": Fault("PUT", "/objects/", SLOW, seconds=60),
+    "behind-the-upload": Fault("PUT", "/objects/", SLOW, seconds=60, after=True),
+    "before-the-commit": Fault("POST", COMMIT, SLOW, seconds=60),
+    "behind-the-commit": Fault("POST", COMMIT, SLOW, seconds=60, after=True),
+}
+
+
+@pytest.mark.parametrize("fault", TRANSITIONS.values(), ids=TRANSITIONS.keys())
+def test_a_process_that_is_killed_while_it_commits_loses_and_doubles_nothing(
+    hub: Hub, opened: Open, tmp_path: Path, fault: Fault
+) -> None:
+    first = opened("first")
+    first.append([draft(1)])
+    hub.log(clear=True)
+    hub.inject(fault)
+    command = [sys.executable, "-c", CHILD, first.repo_id, str(tmp_path / "work")]
+    environment = hub.environment(tmp_path / "home", OWNER, FAIRSPACE_STORE=f"hf://datasets/{first.repo_id}")
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as child:
+        done = fault.after
+        until(lambda: any(entry["fault"] and entry.get("done", False) == done for entry in hub.log()))
+        os.kill(child.pid, signal.SIGKILL)
+        assert child.stdout is not None
+        assert child.stdout.read() == b"", "nobody was told"
+    hub.heal()
+    again = opened("work")
+    committed = "key-2" in keys(again)
+    assert committed == (fault is TRANSITIONS["behind-the-commit"])
+    content = b"PK\0" + first.repo_id.encode()
+    again.append([draft(2)], {"submissions/00/file.zip": content})
+    again.append([draft(3)])
+    assert keys(again) == keys(first) == keys(opened("from-nothing")) == ["key-1", "key-2", "key-3"]
+    assert first.read("submissions/00/file.zip") == content
+
+
+def test_the_head_is_asked_for_only_while_somebody_reads_and_a_dead_hub_is_no_hindrance(hub: Hub, opened: Open) -> None:
+    one, other = opened("one", every=0.0), opened("other")
+    assert list(one.events()) == []
+    other.append([draft(1)])
+    until(lambda: len(list(one.events())) == 1)
+    until(lambda: not one._nudged.is_set())
+    hub.inject(Fault("GET", "/api/datasets/", 500, times=100))
+    until(lambda: len(list(one.events())) == 1 and one.trouble is not None)
+    assert one.trouble is not None
+    assert one.trouble.code == "STORE_UNAVAILABLE"
+    hub.heal()
+    until(lambda: len(list(one.events())) == 1 and one.trouble is None)
+
+
+def test_a_closed_store_takes_nothing(opened: Open) -> None:
+    store = opened()
+    store.append([draft(1)])
+    store.close()
+    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+        store.append([draft(2)])
+
+
+def test_no_hour_has_more_commits_than_it_may() -> None:
+    now = [0.0]
+    pace = Pace(100, lambda: now[0])
+    taken: list[float] = []
+    while len(taken) < 400:
+        now[0] += pace.wait()
+        pace.take()
+        taken.append(now[0])
+    assert all(taken[number + 100] - taken[number] > 3599 for number in range(300))
+    assert taken[19] == 0.0, "a fifth of them come at once"
+
+
+def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None:
+    from leaderboard_space.storage.hub_files import Files
+
+    files = Files(tmp_path, room=250)
+    for number, name in enumerate(("a/1", "a/2", "a/3")):
+        files.keep(name, bytes(100))
+        os.utime(tmp_path / name, (number, number))
+    assert not (tmp_path / "a/1").exists()
+    with files.held("a/2"):
+        files.keep("a/4", bytes(100))
+        assert (tmp_path / "a/2").is_file()
+    assert not (tmp_path / "a/3").exists()
