@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
 from leaderboard_space.board_columns import bounds, provenance_of, worst_case
 from leaderboard_space.board_query import PROVENANCES
 from leaderboard_space.errors import SpaceError
+from leaderboard_space.evidence import grid
 from leaderboard_space.identity import space_of
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
@@ -93,7 +94,7 @@ def evidence(request: Request, benchmark: str, entry: str, name: str, standard: 
     value = _with_evidence(state, row, standard).get(name)
     if value is None:
         raise SpaceError("UNKNOWN_PAGE", "the value", repr(name[:60]), "a value of this row", "see the row's page")
-    return page(request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value)
+    return page(request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, grid=grid)
 
 
 def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
@@ -142,8 +143,11 @@ def view_and_standard(benchmark: str, standard: str) -> tuple[View, str]:
 
 
 def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
-    """Scores and raw values by name, with what they were made from."""
+    """Scores and raw values by name, with what they were made from; a score that is a raw value has its evidence."""
     full = state.full(row.entry)
-    if full is None:
-        return {**row.values, **row.scores}
-    return {**full.values, **rescore(full, standard).scored.scores}
+    scores, values = (row.scores, row.values) if full is None else (rescore(full, standard).scored.scores, full.values)
+    told = {
+        name: replace(value, evidence=value.evidence or values[name].evidence) if name in values else value
+        for name, value in scores.items()
+    }
+    return {**values, **told}

@@ -1,0 +1,51 @@
+"""A Space whose boards have printed rows, scored ones, a partial one, a hostile one and a withdrawn one."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from leaderboard_space.events import Draft
+from leaderboard_space.state import result_draft
+from submissions.result import Result
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY
+
+ABOUT = {"parameters": 7.5, "architecture": "autoregressive", "open_weights": True, "licence": "MIT"}
+
+
+def _made(model: str, organisation: str, **meta: object) -> Result:
+    found = result(BENCHMARK, "stereotyped", "Some model")
+    return replace(found, meta={**found.meta, "model": model, "organisation": organisation, **meta})
+
+
+def _partial(model: str) -> Result:
+    """As if a fifth of the answers to one question were missing."""
+    found = _made(model, "Gap")
+    value = replace(found.values["gender_occupation"], value=0.25, low=0.2, high=0.5, valid=20832)
+    return replace(found, values={**found.values, "gender_occupation": value})
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """The Space, and its client."""
+    root: Path = tmp_path_factory.mktemp("site")
+    rows = [
+        result(BENCHMARK, "constant"),
+        _made("Aurora", "Acme", **ABOUT),
+        _made("Borealis", "Acme", **{**ABOUT, "parameters": 70, "open_weights": False, "licence": "Apache-2.0"}),
+        _made(HOSTILE_MODEL, "Evil\u202e <b>Corp</b>"),
+        _made("Gone", "Acme"),
+        _partial("Partial"),
+    ]
+    with opened(root, tuple(rows)) as space:
+        drafts = [result_draft(_made(f"many-{i:03}", "Many"))[0] for i in range(MANY)]
+        space.space.storage.append(drafts)
+        space.space.state.refresh()
+        gone = next(own.entry for own in space.space.state.entries() if own.result.meta["model"] == "Gone")
+        reason = "the <i>organisation</i> asked for it"
+        space.space.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": gone, "by": "m", "reason": reason})])
+        space.space.state.refresh()
+        yield space

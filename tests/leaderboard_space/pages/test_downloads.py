@@ -1,0 +1,117 @@
+import csv
+import io
+import re
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from leaderboard_space.export import harmless
+from tests.leaderboard_space.api.spaces import Opened
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entries, entry_of, page
+
+AT = f"/download/{BENCHMARK}/inaugural"
+
+
+def _file(site: Opened, address: str) -> bytes:
+    answer = site.client.get(address)
+    assert answer.status_code == 200, answer.text
+    return answer.content
+
+
+def _csv(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def _parquet(content: bytes) -> pa.Table:
+    return pq.read_table(pa.BufferReader(content))
+
+
+@pytest.mark.parametrize("filters", ["", "?q=acme&sort=-model", "?provenance=published", "?q=nobody-has-this"])
+def test_all_three_hold_the_rows_of_the_board_in_its_order(site: Opened, filters: str) -> None:
+    csv_rows = [row["entry"] for row in _csv(_file(site, f"{AT}.csv{filters}"))]
+    table = _parquet(_file(site, f"{AT}.parquet{filters}"))
+    told: dict[str, Any] = orjson.loads(_file(site, f"{AT}.json{filters}"))
+    shown = entries(page(site, f"/?benchmark={BENCHMARK}&{filters[1:]}"))
+    assert csv_rows[:100] == shown
+    assert table["entry"].to_pylist() == [row["entry"] for row in told["rows"]] == csv_rows
+
+
+def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
+    partial = entry_of(site, "Partial")
+    row = next(row for row in site.space.state.board(BENCHMARK) if row.entry == partial)
+    from_csv = _csv(_file(site, f"{AT}.csv?models={partial}"))[0]
+    from_parquet = _parquet(_file(site, f"{AT}.parquet?models={partial}")).to_pylist()[0]
+    from_json = orjson.loads(_file(site, f"{AT}.json?models={partial}"))["rows"][0]
+    for name, value in row.scores.items():
+        for end, number in (
+            ("", value.value),
+            (":low", value.low),
+            (":high", value.high),
+            (":coverage", value.coverage),
+        ):
+            assert from_parquet[name + end] == number
+            assert from_csv[name + end] == ("" if number is None else repr(number))
+        assert from_json["scores"][name]["value"] == value.value
+    assert from_csv["gender_occupation:state"] == from_parquet["gender_occupation:state"] == "partial"
+    assert from_parquet["parameters"] is None
+
+
+def test_columns_of_parquet_have_types(site: Opened) -> None:
+    schema = _parquet(_file(site, f"{AT}.parquet")).schema
+    assert schema.field("rank").type == pa.int32()
+    assert schema.field("total").type == pa.float64()
+    assert schema.field("open_weights").type == pa.bool_()
+    assert schema.field("unranked").type == pa.list_(pa.string())
+    assert schema.metadata[b"standard"] == b"inaugural"
+    assert b"perceived" in schema.metadata
+
+
+def test_no_cell_of_csv_begins_a_formula_and_numbers_stay_numbers(site: Opened) -> None:
+    rows = _csv(_file(site, f"{AT}.csv"))
+    for row in rows:
+        for text in row.values():
+            if text.strip()[:1] in tuple("=+-@"):
+                float(text)
+    hostile = next(row for row in rows if row["entry"] == entry_of(site, HOSTILE_MODEL))
+    assert hostile["model"].startswith("'=cmd")
+    signed = _csv(_file(site, "/download/genres/inaugural.csv"))
+    assert float(signed[0]["M1"]) < 0
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("=1+1", "'=1+1"),
+        ("  =1+1", "  '=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\uff1dcmd", "'\uff1dcmd"),
+        ("a;=1", "a;'=1"),
+        ("GPT-4, mini", "GPT-4, mini"),
+        ("", ""),
+    ],
+)
+def test_text_that_could_begin_a_formula_gets_an_apostrophe(text: str, made: str) -> None:
+    assert harmless(text) == made
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_no_file_holds_characters_that_steer_text(site: Opened, suffix: str) -> None:
+    text = _file(site, f"{AT}.{suffix}").decode("utf-8-sig")
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x00-\x08]", text)
+
+
+def test_files_are_named_by_us_and_are_saved(site: Opened) -> None:
+    said = site.client.get(f"{AT}.csv?q=%22%3B%20filename%3Devil.exe").headers["Content-Disposition"]
+    assert said == f'attachment; filename="fairspace-{BENCHMARK}-inaugural-all-questions.csv"'
+
+
+def test_other_ends_and_parameters_are_refused(site: Opened) -> None:
+    page(site, f"{AT}.xlsx", 400)
+    page(site, "/download/nothing/inaugural.csv", 400)
+    page(site, f"/download/{BENCHMARK}/nothing.csv", 400)
+    page(site, f"{AT}.csv?sort=nothing", 400)

@@ -1,0 +1,206 @@
+"""Figures as JSON: every one of every benchmark and standard, what is drawn and what is told, and hostile names."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import plotly
+import plotly.graph_objects as go
+import pytest
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.figures import Source, board_of, split_models
+from leaderboard_space.pages.figures import GALLERY, PLOTLY
+from leaderboard_space.plots import Series
+from leaderboard_space.stereotypical_bias import official
+from submissions.registry import NAMES, benchmark
+from submissions.result import Result
+from submissions.values import measured, not_run
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import HOSTILE, renamed, result
+
+FIGURES = sorted(GALLERY.figures)
+MANY = 400
+
+
+def _named(found: Result, model: str) -> Result:
+    return renamed(replace(found, meta={**found.meta, "baseline": None}), model)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """A Space with a hostile name on every board."""
+    found = [_named(result(name, "refusing" if name == "genres" else "stereotyped"), HOSTILE) for name in NAMES]
+    with opened(tmp_path_factory.mktemp("figures"), (*found, result("fact_or_fair", "refusing"))) as space:
+        yield space
+
+
+def _entry(space: Opened, name: str) -> str:
+    return next(own.entry for own in space.space.state.entries() if own.benchmark == name)
+
+
+def _json(space: Opened, name: str, figure: str, models: str = "", standard: str = "inaugural") -> dict[str, Any]:
+    answer = space.client.get(f"/figures/{name}/{standard}/{figure}.json?models={models}")
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize(("name", "figure"), FIGURES)
+def test_every_figure_is_valid_plotly_under_every_standard(drawn: Opened, name: str, figure: str) -> None:
+    entry = _entry(drawn, name)
+    for standard in benchmark(name).standards:
+        for models in ("", entry, "p-01", f"{entry},p-01,p-02,p-03"):
+            if not models and GALLERY.find(name, figure).needs:
+                continue
+            go.Figure(_json(drawn, name, figure, models, standard))
+
+
+@pytest.mark.parametrize(("name", "figure"), FIGURES)
+def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: str) -> None:
+    text = json.dumps(_json(drawn, name, figure, _entry(drawn, name)))
+    assert "<script" not in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: Opened, name: str) -> None:
+    state, entry = drawn.space.state, _entry(drawn, name)
+    for figure in (figure for (of, _), figure in GALLERY.figures.items() if of == name):
+        drawing = GALLERY.drawing(state, name, "inaugural", figure.name, (entry,))
+        assert drawing.table.rows or drawing.note
+        assert drawing.draw is not None or drawing.note
+        assert all(len(row) == len(drawing.table.headers) for row in drawing.table.rows)
+        assert figure.how_to_read
+
+
+def test_an_answer_that_is_known_is_not_sent_again(drawn: Opened) -> None:
+    address = "/figures/iris/inaugural/ranking.json"
+    first = drawn.client.get(address)
+    assert drawn.client.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "code"),
+    [
+        ("/figures/nothing/inaugural/ranking.json", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/nothing/ranking.json", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/inaugural/nothing.json", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/inaugural/radar.json", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/radar.json?models=p-99", 404, "UNKNOWN_ENTRY"),
+        ("/figures/iris/inaugural/radar.json?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
+        ("/site/plotly/0.0.0.js", 404, "UNKNOWN_PAGE"),
+    ],
+)
+def test_what_is_no_figure_is_refused(drawn: Opened, address: str, status: int, code: str) -> None:
+    answer = drawn.client.get(address)
+    assert answer.status_code == status
+    assert code in answer.text
+
+
+def test_plotly_is_sent_packed_and_for_ever(drawn: Opened) -> None:
+    answer = drawn.client.get(PLOTLY)
+    assert plotly.__version__ in PLOTLY
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert f"plotly.js v{_version(answer.text)}" in answer.text[:200]
+    plain = drawn.client.get(PLOTLY, headers={"Accept-Encoding": "identity"})
+    assert plain.content == answer.content
+    assert len(gzip.compress(answer.content, 6)) < 2_000_000
+
+
+def _version(script: str) -> str:
+    return script.split("plotly.js v", 1)[1].split("\n", 1)[0].strip()
+
+
+def test_bounds_are_drawn_and_told() -> None:
+    values = [measured("a", 0.5, low=0.4, high=0.7), measured("b", 0.5, low=0.5, high=0.5), not_run("c", "none"), None]
+    series = Series("model", values, 100)
+    assert series.numbers() == [50.0, 50.0, None, None]
+    errors = series.errors()
+    assert errors["array"] == [pytest.approx(20), None, None, None]
+    assert errors["arrayminus"] == [pytest.approx(10), None, None, None]
+
+
+def test_missing_answers_widen_what_is_drawn(drawn: Opened) -> None:
+    """The refusing baseline may have answered anything."""
+    refusing = next(row for row in drawn.space.state.board("fact_or_fair") if row.model.endswith("refusing"))
+    assert all(value.value is None for value in refusing.scores.values())
+    table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "scores", (refusing.entry,)).table
+    assert set(table.rows[0][2:]) == {"undefined"} or "undefined" in table.rows[0]
+
+
+def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> None:
+    state = drawn.space.state
+    for name in ("labour", "wins"):
+        drawing = GALLERY.drawing(state, "stereotypical_bias", "inaugural", name, ("p-01",))
+        assert drawing.draw is None
+        assert "Not printed" in drawing.note
+        assert "LLaVA-v1.5" in drawing.note
+    relations = GALLERY.drawing(state, "genres", "inaugural", "relations", ("p-01",))
+    assert "not printed: Qwen-3B" in relations.note
+    assert {cell for row in relations.table.rows for cell in row[4:]} == {"not printed"}
+
+
+def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> None:
+    entry = _entry(drawn, "stereotypical_bias")
+    full = drawn.space.state.full(entry)
+    assert full is not None
+    told = full.values["gender_occupation"].evidence["by_instance"]
+    assert set(official()) == set(told)
+    figure = go.Figure(_json(drawn, "stereotypical_bias", "labour", entry))
+    picked, share = figure.data
+    assert list(share.x) == pytest.approx([100 * women for _, women in official().values()])
+    assert list(picked.x) == pytest.approx([100 * told[name]["p"]["female"] for name in official()])
+
+
+def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
+    entry = _entry(drawn, "stereotypical_bias")
+    full = drawn.space.state.full(entry)
+    assert full is not None
+    figure = go.Figure(_json(drawn, "stereotypical_bias", "wins", entry))
+    expected = full.values["race_occupation"].evidence["win_matrix"]["all"]
+    drawn_matrix = [[None if x is None else x / 100 for x in line] for line in figure.data[0].z]
+    assert drawn_matrix == expected
+
+
+def test_no_point_stands_above_the_bound_of_the_trade_off(drawn: Opened) -> None:
+    for attribute in ("gender", "race"):
+        table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", f"tradeoff-{attribute}", ()).table
+        assert len(table.rows) > 20
+        for row in table.rows:
+            if row[2] == "objective":
+                continue
+            evenness, bound = float(row[4].split()[0]), float(row[5])
+            assert evenness <= bound + 1.5, row  # printed scores are means over contexts of rounded numbers
+
+
+def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: Opened) -> None:
+    state = drawn.space.state
+    for name in NAMES:
+        rows = board_of(state, name, "inaugural")
+        own = next(row for row in rows if row.provenance == "scored here")
+        many = tuple(replace(own, entry=f"{i:016x}", rank=i + 1, model=f"{HOSTILE} {i}") for i in range(MANY))
+        for (of, figure_name), figure in GALLERY.figures.items():
+            if of == name and not figure.needs:
+                drawing = figure.draw(Source(state, name, "inaugural", (*rows, *many), (own,)))
+                assert len(drawing.json) < 300_000, figure_name
+                assert len(drawing.table.rows) < 2 * MANY
+                assert drawing.draw is None or f"of {MANY}" in drawing.note or "Drawn are" in drawing.note
+
+
+def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:
+    state = drawn.space.state
+    first = GALLERY.drawing(state, "iris", "inaugural", "ranking", ())
+    assert GALLERY.drawing(state, "iris", "inaugural", "ranking", ()) is first
+    with pytest.raises(SpaceError):
+        GALLERY.drawing(state, "iris", "inaugural", "ranking", ("p-99",))
+
+
+def test_entries_are_read_without_any_sign_that_none_has() -> None:
+    assert split_models("p-01,,p-01, 5981838a03db2103,<b>\"'") == ("p-01", "5981838a03db2103", "b")
+    assert split_models("") == ()

@@ -1,0 +1,85 @@
+import re
+
+from leaderboard_space.evidence import Grid, grid
+from tests.leaderboard_space.api.spaces import Opened
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
+
+
+def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> None:
+    entry = entry_of(site, "Aurora")
+    text = page(site, f"/model/{BENCHMARK}/{entry}")
+    row = next(row for row in site.space.state.board(BENCHMARK) if row.entry == entry)
+    assert row.result is not None
+    for name in (*row.scores, *row.values):
+        assert f'/model/{BENCHMARK}/{entry}/evidence/{name}?standard=inaugural">{name}</a>' in text
+    assert row.result.signature["submission"] in text
+    assert "7.5 billion" in text
+    assert "autoregressive" in text
+
+
+def test_a_partial_value_shows_its_bounds(site: Opened) -> None:
+    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Partial')}")
+    line = re.search(r">gender_occupation</a></th>(.*?)</tr>", text, re.DOTALL)
+    assert line
+    for shown in ("0.2500", "partial", "0.2000", "0.5000", "80.0 %"):
+        assert shown in line[1]
+
+
+def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
+    entry = entry_of(site, "baseline: constant")
+    full = site.space.state.full(entry)
+    assert full is not None
+    parts = full.values["gender_occupation"].evidence["by_instance"]
+    text = page(site, f"/model/{BENCHMARK}/{entry}/evidence/gender_occupation")
+    for name, part in parts.items():
+        assert f">{name}</th>" in text
+        assert str(part["wins"]["male"]) in text
+    page(site, f"/model/{BENCHMARK}/{entry}/evidence/nothing", 404)
+
+
+def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(site: Opened) -> None:
+    text = page(site, "/model/iris/p-01")
+    assert "IRIS (arXiv:2603.00590), Table 3" in text
+    assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
+    assert "no bounds, no coverage, no records" in text
+    assert "Table 23" in page(site, "/model/iris/p-01/evidence/IFS_Gen.RD_gender")
+
+
+def test_a_row_is_told_under_every_standard(site: Opened) -> None:
+    text = page(site, "/model/iris/p-01?standard=algorithm_1")
+    assert '<a href="/model/iris/p-01?standard=inaugural">' in text
+    assert '<a href="/model/iris/p-01?standard=algorithm_1" aria-current="true">' in text
+    page(site, "/model/iris/p-01?standard=nothing", 400)
+
+
+def test_a_withdrawn_row_gives_the_reason_and_no_figures(site: Opened) -> None:
+    gone = entry_of(site, "Gone")
+    text = page(site, f"/model/{BENCHMARK}/{gone}")
+    assert "the &lt;i&gt;organisation&lt;/i&gt; asked for it" in text
+    assert "gender_occupation" not in text
+    page(site, f"/model/{BENCHMARK}/{gone}/evidence/gender_occupation", 404)
+
+
+def test_a_hostile_name_stays_text_on_every_page_of_its_row(site: Opened) -> None:
+    entry = entry_of(site, HOSTILE_MODEL)
+    for address in (
+        f"/model/{BENCHMARK}/{entry}",
+        f"/model/{BENCHMARK}/{entry}/evidence/total",
+        f"/embed/{BENCHMARK}/{entry}",
+    ):
+        text = page(site, address)
+        assert "&lt;script&gt;" in text
+        assert not re.search(r"<script>|<img src=x|\u202e|<b>Corp|\b49\b", text)
+
+
+def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site: Opened) -> None:
+    aurora = entry_of(site, "Aurora")
+    for address in ("/model/iris/p-99", "/model/nothing/p-01", f"/model/iris/{aurora}", "/model/iris/..%2f..%2fx"):
+        page(site, address, 404)
+
+
+def test_parts_that_are_alike_are_lines_of_one_table() -> None:
+    found = grid({"pilot": {"wins": {"a": 1, "b": 2}, "n": 3}, "nurse": {"wins": {"a": 4, "b": 5}, "n": 6}})
+    assert found == Grid(("wins.a", "wins.b", "n"), {"pilot": (1, 2, 3), "nurse": (4, 5, 6)})
+    for other in ({"a": {"x": 1}, "b": {"y": 1}}, {"a": 1, "b": 2}, {"a": {"x": 1}}, [1], "text"):
+        assert grid(other) is None
