@@ -6,6 +6,7 @@ folder.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import requires
@@ -136,7 +137,14 @@ def _space(namespace: str) -> Artifact:
 
 
 def space_requirements() -> list[str]:
-    """What the Space needs installed: the base packages and the extra `text`, as this software declares them."""
+    """What the Space needs installed: the base packages and the extra `text`, as this software declares them.
+
+    Where it is worked on, what is installed of it may be older than what it declares.
+    """
+    declared = ROOT / "pyproject.toml"
+    if declared.is_file():
+        project = tomllib.loads(declared.read_text(encoding="utf-8"))["project"]
+        return sorted({*project["dependencies"], *project["optional-dependencies"]["text"]})
     lines = requires("fairspace") or []
     needed = [line for line in lines if "extra ==" not in line]
     text = [line.split(";")[0].strip() for line in lines if line.endswith('extra == "text"')]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -99,5 +100,6 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
 
 
 def main() -> None:
-    """What the Space runs."""
-    serve(Settings.from_environment(), host="0.0.0.0")  # noqa: S104 a container
+    """What the Space runs, at the port that it is told as Gradio would be."""
+    port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
+    serve(Settings.from_environment(), host="0.0.0.0", port=port)  # noqa: S104 a container

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -282,12 +283,17 @@ def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: 
         "from huggingface_hub import snapshot_download as get; print(get('fairspace/leaderboard', repo_type='space'))"
     )
     folder = world.hub.run(code, world.homes / "space").strip().splitlines()[-1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     environment = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         "FAIRSPACE_STORE": str(tmp_path / "store"),
-        "GRADIO_SERVER_PORT": "7860",
+        "FAIRSPACE_WORK": str(tmp_path / "work"),
+        "FAIRSPACE_BASELINES": "0",
+        "GRADIO_SERVER_PORT": str(port),
     }
-    start = "import runpy, sys; sys.path.insert(0, '.'); import leaderboard_space.app as app; print(app.__file__)"
+    start = "import sys; sys.path.insert(0, '.'); import leaderboard_space as space; print(space.__file__)"
     where = subprocess.run(
         [sys.executable, "-c", start], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
     )
@@ -298,13 +304,14 @@ def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: 
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while True:
             try:
-                page = opener.open("http://127.0.0.1:7860/", timeout=5).read().decode()
+                health = json.load(opener.open(f"http://127.0.0.1:{port}/health", timeout=5))
                 break
             except OSError:
                 assert process.poll() is None, process.stderr.read() if process.stderr else ""
                 assert time.monotonic() < deadline
                 time.sleep(0.3)
-        assert "fairspace" in page
+        assert (health["ready"], health["last_event"]) == (True, 0)
+        assert "fairspace" in opener.open(f"http://127.0.0.1:{port}/", timeout=30).read().decode()
     finally:
         process.kill()
         process.communicate()
