@@ -23,6 +23,7 @@ LOOK_SECONDS = 0.2
 _KEPT_BYTES = 4096
 _FILES = 10_000
 _THREADS = 1024
+_END_SECONDS = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 
@@ -118,10 +119,10 @@ class _Watched:
         memory = self._memory()
         if seconds > self.limits.seconds:
             return f"took longer than {self.limits.seconds:g} seconds"
-        if memory > self.limits.memory:
-            return _beyond_memory(self.limits)
         if len(self._others) >= self.limits.processes:
             return f"began more than {self.limits.processes} processes"
+        if memory > self.limits.memory:
+            return _beyond_memory(self.limits)
         if size > self.limits.file_bytes:
             return _beyond_files(self.limits)
         if files > _FILES:
@@ -151,24 +152,34 @@ class _Watched:
         return self._tail.decode(errors="replace")
 
     def kill(self) -> None:
-        """End the child, its process group, and whatever else it was seen to begin."""
+        """End the child, its process group, and whatever else it began, while it is held and can begin nothing more."""
         self.killed = self.process.poll() is None
+        if self.killed:
+            os.kill(self.process.pid, signal.SIGSTOP)
+        ended: set[psutil.Process] = set()
+        while new := self._look_for_others() - ended:
+            for other in new:
+                with suppress(psutil.NoSuchProcess):
+                    other.kill()
+            ended |= new
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        for other in self._others:
-            with suppress(psutil.NoSuchProcess):
-                other.kill()
         self.process.wait()
+        psutil.wait_procs(ended, _END_SECONDS)
+
+    def _look_for_others(self) -> set[psutil.Process]:
+        """What the child was seen to begin and still runs."""
+        self._others = {other for other in self._others if other.is_running()}
+        with suppress(psutil.NoSuchProcess):
+            self._others |= set(self._own.children(recursive=True))
+        return self._others
 
     def _memory(self) -> int:
         """Bytes that the child and its processes hold."""
         held = 0
-        with suppress(psutil.NoSuchProcess):
-            self._others = {other for other in self._others if other.is_running()}
-            self._others |= set(self._own.children(recursive=True))
-            for one in (self._own, *self._others):
-                with suppress(psutil.NoSuchProcess):
-                    held += one.memory_info().rss
+        for one in (self._own, *self._look_for_others()):
+            with suppress(psutil.NoSuchProcess):
+                held += one.memory_info().rss
         return held
 
     def _written(self) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 
 MEMORY = 86
 """Exit status of a module that ran out of memory."""
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _GRACE_SECONDS = 5
 
 
@@ -71,9 +71,14 @@ def apply(limits: JobLimits) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent ends, however it does; at once if it has ended already."""
+    """Have this process killed when its parent ends, however it does; at once if it has ended already.
+
+    What it begins stays below it, so that it can be found: orphans become its own children.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        kernel = ctypes.CDLL(None, use_errno=True)
+        kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        kernel.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 

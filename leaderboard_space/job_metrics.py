@@ -1,4 +1,4 @@
-"""What a worker counts, for Prometheus."""
+"""What a worker counts, for Prometheus; `metrics` gives them a registry."""
 
 from __future__ import annotations
 
@@ -15,5 +15,3 @@ SECONDS = Histogram(
     buckets=(1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600),
     registry=None,
 )
-COUNTED = (BEGUN, RETRIED, ENDED, SECONDS)
-"""All of them, in no registry yet."""

@@ -21,7 +21,7 @@ from leaderboard_space.storage import StorageError
 
 FILE = "queue.db"
 _NAME = "fairspace"
-_LEASE, _RECORD = "lease:", "record:"
+_LEASE, _BEAT, _RECORD = "lease:", "beat:", "record:"
 
 
 @dataclass(frozen=True, order=True)
@@ -124,20 +124,22 @@ class JobQueue:
 
     def take(self, job: Job, worker: str) -> bool:
         """Take the lease of a job. False if somebody has it."""
-        return bool(self._kept.put_if_empty(f"{_LEASE}{job}", _dump(Lease(worker))))
+        return bool(self._kept.put_if_empty(f"{_LEASE}{job}", worker.encode()))
 
     def beat(self, job: Job, worker: str) -> bool:
         """Let the lease of a job count on. False if it is no longer that worker's."""
         lease = self.lease(job)
         if lease is None or lease.worker != worker:
             return False
-        self._kept.put_data(f"{_LEASE}{job}", _dump(Lease(worker, lease.beat + 1)))
+        # Beside the lease, which is only ever made and deleted: so nobody can write over another's.
+        self._kept.put_data(f"{_BEAT}{job}", orjson.dumps([worker, lease.beat + 1]))
         return True
 
     def release(self, job: Job, worker: str) -> None:
         """Give the lease of a job back if that worker has it."""
         found = self.lease(job)
         if found is not None and found.worker == worker:
+            self._kept.delete_data(f"{_BEAT}{job}")
             self._kept.delete_data(f"{_LEASE}{job}")
 
     def lease(self, job: Job) -> Lease | None:
@@ -146,31 +148,34 @@ class JobQueue:
 
     def leases(self, jobs: Iterable[Job]) -> dict[Job, Lease]:
         """The leases of those jobs that somebody has in hand."""
-        return {job: Lease(**data) for job, data in self._peek(_LEASE, jobs).items()}
+        held = {job: data.decode() for job, data in self._peek(_LEASE, jobs).items()}
+        beats = {job: orjson.loads(data) for job, data in self._peek(_BEAT, held).items()}
+        return {
+            job: Lease(worker, beats[job][1] if beats.get(job, [""])[0] == worker else 0)
+            for job, worker in held.items()
+        }
 
     def records(self, jobs: Iterable[Job]) -> dict[Job, Record]:
         """The records of those jobs that were begun."""
-        return {job: Record(**data) for job, data in self._peek(_RECORD, jobs).items()}
+        return {job: Record(**orjson.loads(data)) for job, data in self._peek(_RECORD, jobs).items()}
 
     def note(self, job: Job, record: Record) -> None:
         """Keep the record of a job."""
-        self._kept.put_data(f"{_RECORD}{job}", _dump(record))
+        self._kept.put_data(f"{_RECORD}{job}", orjson.dumps(asdict(record)))
 
     def forget(self, job: Job) -> None:
         """Let go of what is kept about a job that has ended."""
-        for kind in (_LEASE, _RECORD):
+        for kind in (_LEASE, _BEAT, _RECORD):
             self._kept.delete_data(f"{kind}{job}")
 
     def kept(self) -> set[Job]:
         """The jobs that anything is kept about."""
-        names = [name.rpartition(":") for name in self._kept.result_items() if name.startswith((_LEASE, _RECORD))]
+        names = [
+            name.rpartition(":") for name in self._kept.result_items() if name.startswith((_LEASE, _BEAT, _RECORD))
+        ]
         return {Job(start.partition(":")[2], int(attempt)) for start, _, attempt in names}
 
-    def _peek(self, kind: str, jobs: Iterable[Job]) -> dict[Job, Any]:
+    def _peek(self, kind: str, jobs: Iterable[Job]) -> dict[Job, bytes]:
         keys = {f"{kind}{job}": job for job in jobs}
         found = self._kept.peek_many(list(keys)) if keys else {}
-        return {keys[key]: orjson.loads(data) for key, data in found.items() if data is not EmptyData}
-
-
-def _dump(about: Lease | Record) -> bytes:
-    return orjson.dumps(asdict(about))
+        return {keys[key]: bytes(data) for key, data in found.items() if data is not EmptyData}

@@ -288,6 +288,7 @@ class Jobs:
 
     def _forget_the_dead(self) -> None:
         """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""
+        self.settings.work.mkdir(parents=True, exist_ok=True)
         self._lock_file = (self.settings.work / LOCK).open("wb")
         try:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)

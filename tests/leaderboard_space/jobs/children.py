@@ -1,0 +1,127 @@
+"""What a child process of a test runs instead of scoring: the file that was handed in says what it does.
+
+A result as JSON is what the child leaves; a word is one of the ways to break, below.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+RESULT = "result.json"
+HELD = 64 << 20
+
+
+def memory() -> None:
+    """More than one process may have."""
+    held = []
+    while True:
+        held.append(b"x" * (1 << 20) + os.urandom(1))
+
+
+def shared_memory() -> None:
+    """Less in each process than it may have, but more in all."""
+    for _ in range(6):
+        if os.fork() == 0:
+            held = bytearray(os.urandom(1)) * HELD
+            time.sleep(600)
+            print(len(held))
+    time.sleep(600)
+
+
+def processor() -> None:
+    """A loop without end."""
+    while True:
+        pass
+
+
+def sleep() -> None:
+    """A process that waits for ever."""
+    Path("pid.part").write_text(str(os.getpid()))
+    Path("pid.part").rename("pid")
+    time.sleep(600)
+
+
+def file() -> None:
+    """A file without end."""
+    with Path("big").open("wb") as big:
+        while True:
+            big.write(bytes(1 << 16))
+
+
+def files() -> None:
+    """Files that are each small enough."""
+    for number in range(1000):
+        Path(f"part-{number}").write_bytes(bytes(1 << 18))
+    time.sleep(600)
+
+
+def output() -> None:
+    """More than anybody reads."""
+    while True:
+        print("all work and no play")
+
+
+def fork() -> None:
+    """Processes that flee from their group and their parent."""
+    for _ in range(64):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(600)
+            os._exit(0)
+    time.sleep(600)
+
+
+def die() -> None:
+    """As a fault in a library does."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def leave() -> None:
+    """With an exit status."""
+    sys.exit(7)
+
+
+def look_around() -> None:
+    """What a child has of its surroundings."""
+    files = sorted(file.name for file in Path("/proc/self/fd").iterdir())
+    print(sorted(os.environ), repr(sys.stdin.read()), os.getsid(0) == os.getpid(), files)
+
+
+def nothing() -> None:
+    """No outcome."""
+
+
+def nonsense() -> None:
+    """An outcome that is none."""
+    Path(RESULT).write_text('{"format": 1, "values": []}')
+
+
+WAYS: dict[bytes, Callable[[], None]] = {
+    way.__name__.encode(): way
+    for way in (
+        memory,
+        shared_memory,
+        processor,
+        sleep,
+        file,
+        files,
+        output,
+        fork,
+        die,
+        leave,
+        look_around,
+        nothing,
+        nonsense,
+    )
+}
+
+if __name__ == "__main__":
+    told = Path(sys.argv[1]).read_bytes()
+    if told.startswith(b"{"):
+        Path(RESULT).write_bytes(told)
+    else:
+        WAYS[told.split(b"\n")[0]]()

@@ -1,0 +1,83 @@
+"""`python -m tests.leaderboard_space.jobs.killed FOLDER TRANSITION FILE`: a worker that kills itself there."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from leaderboard_space.events import Draft, Event
+from leaderboard_space.job_queue import JobQueue
+from leaderboard_space.jobs import Jobs
+from leaderboard_space.storage.local import LocalStorage
+from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
+
+TRANSITIONS = ("accepted", "queued", "dequeued", "leased", "running", "scored", "torn", "appended", "ended")
+append, take, put, forget = LocalStorage.append, JobQueue.take, Jobs.put, JobQueue.forget
+
+
+def kill() -> None:
+    """As a machine that loses its power does to all of its processes."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def first(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Killed before a call."""
+
+    def killed(*arguments: Any, **named: Any) -> Any:
+        kill()
+        return call(*arguments, **named)
+
+    return killed
+
+
+def then(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Killed after a call."""
+
+    def killed(*arguments: Any, **named: Any) -> Any:
+        call(*arguments, **named)
+        kill()
+
+    return killed
+
+
+def append_and_die(
+    at: str, storage: LocalStorage, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None
+) -> list[Event]:
+    """Killed before, within or after the append that ends an attempt."""
+    if drafts[-1].kind != "scored":
+        return append(storage, drafts, files)
+    if at != "scored":
+        append(storage, drafts[:1] if at == "torn" else drafts, files)
+    kill()
+    return []
+
+
+def main() -> None:
+    """Hand in the file and work, until the transition."""
+    folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    if at == "accepted":
+        Jobs.put = first(put)  # type: ignore[method-assign]
+    elif at == "queued":
+        Jobs.put = then(put)  # type: ignore[method-assign]
+    elif at == "dequeued":
+        JobQueue.take = first(take)  # type: ignore[method-assign]
+    elif at == "leased":
+        JobQueue.take = then(take)  # type: ignore[method-assign]
+    elif at == "ended":
+        JobQueue.forget = first(forget)  # type: ignore[method-assign]
+    elif at in ("scored", "torn", "appended"):
+        LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign,assignment]
+    else:
+        watch = threading.Thread(target=lambda: (until(lambda: list(folder.glob("work/scoring/*/pid"))), kill()))
+        watch.start()
+    opened = space(settings(folder))
+    opened.intake.accept(file, USER)
+    opened.jobs.start()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

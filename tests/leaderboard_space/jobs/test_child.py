@@ -1,0 +1,75 @@
+"""A child process is held to its limits, ends with everything that it began, and why is told in words."""
+
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from leaderboard_space.child import Ended, run_child
+from leaderboard_space.job_limits import JobLimits
+
+LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
+CHILDREN = "tests.leaderboard_space.jobs.children"
+
+
+def run(tmp_path: Path, way: str, halt: threading.Event | None = None, **limits: int) -> Ended:
+    told, folder = tmp_path / "told", tmp_path / "folder"
+    told.write_text(way)
+    folder.mkdir()
+    return run_child(CHILDREN, [str(told), str(folder)], folder, replace(LIMITS, **limits), halt)
+
+
+def below(folder: Path) -> list[int]:
+    """The processes whose working folder that is."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(folder):
+                found.append(process.pid)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("way", "limits", "reason"),
+    [
+        ("memory", {}, "took more than 256 MiB of memory"),
+        ("shared_memory", {}, "took more than 256 MiB of memory"),
+        ("processor", {"cpu_seconds": 1}, "took more than 1 seconds of the processor"),
+        ("sleep", {"seconds": 1}, "took longer than 1 seconds"),
+        ("file", {}, "wrote files of more than 4 MiB"),
+        ("files", {}, "wrote files of more than 4 MiB"),
+        ("output", {}, "printed more than 4 MiB"),
+        ("fork", {}, "began more than 16 processes"),
+        ("die", {}, "died with signal 11 (SIGSEGV)"),
+        ("leave", {}, "ended with exit status 7"),
+        ("nothing", {}, ""),
+    ],
+)
+def test_a_child_beyond_a_limit_is_ended_with_all_that_it_began(
+    tmp_path: Path, way: str, limits: dict[str, int], reason: str
+) -> None:
+    ended = run(tmp_path, way, **limits)
+    assert (ended.reason, ended.halted) == (reason, False)
+    assert below(tmp_path / "folder") == []
+    assert len(ended.output) <= 4096
+
+
+def test_a_child_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
+    halt = threading.Event()
+    threading.Timer(0.3, halt.set).start()
+    ended = run(tmp_path, "sleep", halt)
+    assert ended.halted
+    assert ended.seconds < 10
+    assert below(tmp_path / "folder") == []
+
+
+def test_a_child_sees_no_secret_and_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRSPACE_SECRET", "s")
+    monkeypatch.setenv("HF_TOKEN", "t")
+    ended = run(tmp_path, "look_around")
+    assert "FAIRSPACE" not in ended.output
+    assert "HF_TOKEN" not in ended.output
+    assert ended.output.endswith(" '' True ['0', '1', '2', '3']\n")  # the fourth is the folder being listed

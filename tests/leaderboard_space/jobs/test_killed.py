@@ -1,0 +1,51 @@
+"""A worker killed with SIGKILL at any moment loses nothing, doubles nothing, and leaves no process behind."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.leaderboard_space.jobs.killed import TRANSITIONS
+from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until, until_ended
+
+ROOT = Path(__file__).parents[3]
+
+
+def kill_at(folder: Path, at: str, told: str) -> None:
+    """Run a worker for real, which is killed at a transition."""
+    file = folder / "file"
+    file.write_text(told)
+    command = [sys.executable, "-m", "tests.leaderboard_space.jobs.killed", str(folder), at, str(file)]
+    assert subprocess.run(command, cwd=ROOT, timeout=120, check=False).returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("at", [at for at in TRANSITIONS if at != "running"])
+def test_a_kill_at_a_transition_loses_and_doubles_nothing(tmp_path: Path, at: str) -> None:
+    about = settings(tmp_path)
+    kill_at(tmp_path, at, good())
+    again = space(about)
+    again.jobs.start()
+    until_ended(again)
+    until(lambda: not again.jobs.queue.kept())
+    again.jobs.stop()
+    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
+    assert [event.body.get("same") for event in log(about)] == [None, None, False]
+    assert again.state.snapshot() == rebuilt(about)
+    assert len(again.jobs.queue.jobs()) == 0
+    assert not list((about.work / "scoring").glob("*"))
+
+
+def test_a_try_whose_worker_was_killed_counts_and_its_child_is_gone(tmp_path: Path) -> None:
+    about = settings(tmp_path, tries=1)
+    kill_at(tmp_path, "running", "sleep")
+    pid = int(next(tmp_path.glob("work/scoring/*/pid")).read_text())
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    again = space(about)
+    again.jobs.start()
+    until_ended(again)
+    again.jobs.stop()
+    assert kinds(about) == {"accepted": 1, "failed": 1}
+    assert log(about)[-1].body["reason"] == "It took its worker down with it."
