@@ -28,6 +28,7 @@ from submissions.version import VERSION
 ROUTERS: tuple[str, ...] = (
     "leaderboard_space.operation",
     "leaderboard_space.api",
+    "leaderboard_space.pages.api_docs",
     "leaderboard_space.pages.board",
     "leaderboard_space.pages.model",
     "leaderboard_space.pages.badges",

@@ -1,0 +1,137 @@
+"""The API's documentation at `/api`, made from its OpenAPI document, with an example for each call."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from leaderboard_space.errors import CODES, STATUS
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.tokens import DAYS
+
+router = APIRouter(include_in_schema=False)
+EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796", "action": "withdraw"}
+"""What stands in an example for a part of an address."""
+GRADIO = (
+    ("boards", 'client.predict(api_name="/boards")'),
+    ("board", 'client.predict("iris", standard="algorithm_1", q="bagel", api_name="/board")'),
+    ("row", 'client.predict("iris", "p-01", api_name="/row")'),
+    ("queue", 'client.predict(api_name="/queue")'),
+    ("submit", 'client.predict(handle_file("my-submission.zip"), "", api_name="/submit")'),
+    ("submission", 'client.predict("0f1e2d3c4b5a69788796", api_name="/submission")'),
+)
+"""The endpoints of Gradio's clients; each answers as the call of plain HTTP does."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter, or a field of an answer.
+
+    Args:
+        name: of it.
+        kind: its type in words.
+        about: what it is; '' if its name says it.
+    """
+
+    name: str
+    kind: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the API.
+
+    Args:
+        method: of HTTP.
+        path: with its parts in braces.
+        about: what it does.
+        parameters: of address and query.
+        fields: of the answer, or of each of its elements.
+        many: whether the answer is a list.
+        curl: an example.
+    """
+
+    method: str
+    path: str
+    about: str
+    parameters: tuple[Field, ...]
+    fields: tuple[Field, ...]
+    many: bool
+    curl: str
+
+
+@router.get("/api")
+def api_page(request: Request) -> Response:
+    """What can be asked, with examples by curl and gradio_client."""
+    address = str(request.base_url).rstrip("/")
+    codes = sorted(CODES, key=lambda code: (STATUS[code], code))
+    return page(
+        request,
+        "api.html.jinja",
+        max_age=300,
+        calls=calls(request.app.openapi(), address),
+        address=address,
+        gradio=GRADIO,
+        codes=[(code, STATUS[code], CODES[code]) for code in codes],
+        days=DAYS,
+    )
+
+
+def calls(document: Mapping[str, Any], address: str) -> list[Call]:
+    """Every call of an OpenAPI document, in its order."""
+    return [
+        _call(document, method, path, operation, address)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def _call(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any], address: str) -> Call:
+    success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+    schema = success["content"]["application/json"]["schema"]
+    many = schema.get("type") == "array"
+    shape = _resolved(document, schema["items"] if many else schema)
+    parameters = [
+        Field(one["name"], _kind(one["schema"]), one.get("description", "")) for one in operation.get("parameters", ())
+    ]
+    fields = [
+        Field(name, _kind(about), about.get("description", "")) for name, about in shape.get("properties", {}).items()
+    ]
+    curl = _curl(method, address + path.format_map(EXAMPLES))
+    return Call(method.upper(), path, operation["description"], tuple(parameters), tuple(fields), many, curl)
+
+
+def _curl(method: str, address: str) -> str:
+    words = ["curl"]
+    if method == "post":
+        words += ["-H", "X-Fairspace-Token: TOKEN"]
+        is_upload = address.endswith("/submissions")
+        words += ["--data-binary", "@my-submission.zip"] if is_upload else ["--json", '{"reason": "why"}']
+    return shlex.join([*words, address])
+
+
+def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A schema, looked up where it is a reference."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
+    return found
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """The type of a schema in words."""
+    if "enum" in schema:
+        return " or ".join(map(str, schema["enum"]))
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema['items'])}"
+    if isinstance(schema.get("additionalProperties"), Mapping) and schema["additionalProperties"]:
+        return f"name → {_kind(schema['additionalProperties'])}"
+    return str(schema.get("type", "anything"))
