@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard_space.figures import state_of, value_of
-from leaderboard_space.text import coverage, number, plain
+from leaderboard_space.text import coverage, number, plain, shortened
 from metrics.iris_score.standards import GRANULAR, SECTORS, Granular
 from submissions.board import Row
 from submissions.values import Value
 
 DIGITS = 4
+MOST_REASONS = 2
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     """What the models are: heading -> one text per model, plain."""
     return {
         "Organisation": [plain(row.organisation) or "not told" for row in rows],
-        "Figures": [f"{row.provenance}, {row.visibility}" for row in rows],
+        "Figures": [", ".join(dict.fromkeys((row.provenance, row.visibility))) for row in rows],
         "Rank": [_rank(row) for row in rows],
         "Cohort": [plain(row.cohort) or "–" for row in rows],
         "Licence": [plain(row.facts.licence) or "not told" for row in rows],
@@ -121,7 +122,7 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
         "Parameters": [_parameters(row) for row in rows],
         "Open weights": [{True: "yes", False: "no", None: "not told"}[row.facts.open_weights] for row in rows],
         "Tasks": [", ".join(row.facts.tasks) or "not told" for row in rows],
-        "Remarks": ["; ".join(plain(text) for text in (*row.remarks, *row.unranked)) or "–" for row in rows],
+        "Remarks": [_remarks(row) for row in rows],
     }
 
 
@@ -129,6 +130,13 @@ def _rank(row: Row) -> str:
     if row.rank is not None:
         return str(row.rank)
     return "a baseline, not ranked" if row.provenance == "baseline" and row.ranked is not None else "not ranked"
+
+
+def _remarks(row: Row) -> str:
+    """The first reasons why there is no rank; the model's page says all."""
+    reasons = list(dict.fromkeys((*row.remarks, *row.unranked)))
+    more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
+    return "; ".join(shortened(plain(reason), 120) for reason in reasons[:MOST_REASONS]) + more or "–"
 
 
 def _parameters(row: Row) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -59,7 +60,7 @@ class Series:
             else:
                 up.append(self.scale * (high - middle))
                 down.append(self.scale * (middle - low))
-        return {"type": "data", "array": up, "arrayminus": down, "symmetric": False, "thickness": 1.4, "width": 3}
+        return {"type": "data", "array": up, "arrayminus": down, "symmetric": False, "thickness": 2, "width": 0}
 
 
 def label(model: str) -> str:
@@ -214,7 +215,8 @@ class Point:
 def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str, digits: int = 2) -> go.Figure:
     """Points in a plane, coloured by group, with their bounds as thin crosses."""
     figure = go.Figure()
-    for group, colour in colours.items():
+    widest = max((point.x for point in points), default=0.0)
+    for (group, colour), side in zip(colours.items(), cycle(("top center", "bottom center")), strict=False):
         own = [point for point in points if point.group == group]
         own.sort(key=lambda point: point.provenance != "published")  # the first one's symbol stands in the legend
         if not own:
@@ -238,7 +240,7 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
             cliponaxis=False,
             name=group,
             text=[label(p.model) if p.chosen else "" for p in own],
-            textposition=("top center", "bottom center")[list(colours).index(group) % 2],
+            textposition=[side if p.x < 0.8 * widest else "middle left" for p in own],
             customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.provenance})" for p in own],
             marker={
                 "color": colour,

@@ -113,12 +113,10 @@ def metrics(benchmark: str) -> tuple[str, Table]:
             for scenario, title in SCENARIOS.items()
         ]
         return "The six scores", Table(["Score", "Attribute", "Scenario", "Largest"], lines)
+    lines = [[name, title] for name, title in GENRES_METRICS.items()]
     relations = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
-    lines = [
-        [name, title, f"over all stories, and by relational model: {relations}"]
-        for name, title in GENRES_METRICS.items()
-    ]
-    return "The eight metrics", Table(["Metric", "What it is", "Over"], lines)
+    lines += [["by relational model", f"each metric also for {relations}"]]
+    return "The eight metrics", Table(["Metric", "What it is: the man's figure minus the woman's"], lines)
 
 
 def _bound(bound: float | None) -> str:
@@ -175,7 +173,7 @@ class Move:
     def change(self) -> str:
         """Places won or lost, in words."""
         if self.rank is None or self.before is None:
-            return "ranked no more" if self.before is not None else "ranked now"
+            return "no rank here" if self.before is not None else "a rank here alone"
         places = self.before - self.rank
         if not places:
             return "same"

@@ -32,8 +32,8 @@ def how_to_submit(request: Request) -> Response:
         views=VIEWS.values(),
         tasks={name: find_benchmark(name).task_names() for name in VIEWS},
         address=str(request.base_url).rstrip("/"),
-        format=document("submissions/FORMAT.md"),
-        running=document("submissions/RUNNING.md"),
+        format=document("submissions/FORMAT.md", "format-"),
+        running=document("submissions/RUNNING.md", "running-"),
     )
 
 

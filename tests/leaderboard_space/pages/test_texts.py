@@ -1,0 +1,52 @@
+"""The pages of text: errata with their anchors, how to submit with the limits that hold, and what this is about."""
+
+from __future__ import annotations
+
+import re
+
+from leaderboard_space.documents import ROOT, document
+from tests.leaderboard_space.api.spaces import Opened
+from tests.leaderboard_space.pages.rows import page
+
+
+def test_every_erratum_has_an_anchor_in_both_spellings(site: Opened) -> None:
+    text = page(site, "/errata")
+    names = re.findall(r"^## (E-[A-Z]+-\d+)$", (ROOT / "cards/errata.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(names) > 30
+    for name in names:
+        assert f'id="{name}"' in text
+        assert f'id="{name.lower()}"' in text
+    for anchor in re.findall(r'href="#([^"]+)"', text):
+        assert f'id="{anchor}"' in text
+
+
+def test_anchors_of_a_page_are_unlike_each_other(site: Opened) -> None:
+    for address in ("/errata", "/how-to-submit", "/about"):
+        ids = re.findall(r' id="([^"]+)"', page(site, address))
+        assert len(ids) == len(set(ids))
+
+
+def test_a_document_has_one_title_and_no_html_of_its_own() -> None:
+    found = document("cards/errata.md")
+    assert found.title == "Errata"
+    assert "<h1" not in found.html
+    assert "<h2" in found.html
+    assert found.html.count("<table") == found.html.count('role="region"')
+
+
+def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:
+    text, settings = page(site, "/how-to-submit"), site.space.settings
+    assert f"{settings.upload_bytes >> 20} MiB" in text
+    for quota in (settings.valid_a_day, settings.faulty_a_day, settings.waiting):
+        assert f"{quota} a user" in text
+    for command in ("plan", "run", "check", "score", "submit", "status"):
+        assert f"fairspace {command} " in text
+    for visibility in ("published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"):
+        assert visibility in text
+    assert "perceived presentation" in text
+
+
+def test_about_says_what_the_words_mean(site: Opened) -> None:
+    text = page(site, "/about")
+    for word in ("published", "scored here", "baseline", "undefined", "not run", "partial"):
+        assert f"<em>{word}</em>" in text
