@@ -31,13 +31,11 @@ RELATIONS = {
     "Market pricing": "mp",
     "Authority ranking": "ar",
 }
-TOTAL = Column("TBS", "TBS", digits=3, width=100)
+TOTAL = Column("TBS", "TBS", digits=3)
 
 
 def _columns(suffix: str) -> tuple[Column, ...]:
-    return tuple(
-        Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True, width=84) for name, title in METRICS.items()
-    )
+    return tuple(Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True) for name, title in METRICS.items())
 
 
 HOW_TO_READ = """

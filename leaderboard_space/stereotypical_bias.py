@@ -24,7 +24,7 @@ TOPS = {"gender": 0.5, "race": 0.375}
 
 def _columns(suffix: str) -> tuple[Column, ...]:
     return tuple(
-        Column(f"{attribute}_{scenario}{suffix}", f"{attribute.title()} {title.lower()}", digits=4, width=108)
+        Column(f"{attribute}_{scenario}{suffix}", f"{attribute.title()} {title.lower()}", digits=4)
         for attribute in TOPS
         for scenario, title in SCENARIOS.items()
     )

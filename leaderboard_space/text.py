@@ -1,9 +1,8 @@
-"""Text for the pages: submitted text made harmless for Markdown and for plots, and numbers and states in words."""
+"""Text for the pages: submitted text made harmless for plots, our own Markdown, and numbers and states in words."""
 
 from __future__ import annotations
 
 import html
-import re
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -13,17 +12,11 @@ from submissions.values import Value
 
 MISSING = {"undefined": "undefined", "not_run": "not run"}
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
-_MARKUP = re.compile(r"[^0-9A-Za-z \u0080-\U0010ffff]")
 
 
 def shortened(text: str, most: int) -> str:
     """The text, cut to `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def markdown(text: str) -> str:
-    """Submitted text as Markdown that shows exactly the text: every ASCII sign becomes a character reference."""
-    return _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain(text))
 
 
 def prose(text: str) -> Markup:
@@ -54,11 +47,6 @@ def shown(value: Value, digits: int = 4) -> str:
     if isinstance(printed, str):
         return plain(printed).replace("-", "\N{MINUS SIGN}")
     return number(value.value, digits if abs(value.value) < 1000 else 1)
-
-
-def superscript(note: int) -> str:
-    """The number of a footnote as raised digits."""
-    return str(note).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def coverage(value: Value) -> str:

@@ -3,17 +3,12 @@ import json
 import pytest
 
 from leaderboard_space import plots
-from leaderboard_space.tables import Column, board_layout, board_table, remarks, values_table
-from leaderboard_space.text import coverage, markdown, number, plain, plot, superscript
-from submissions.board import board
-from submissions.values import measured, not_run, undefined
+from leaderboard_space.pages.rendering import ENVIRONMENT
+from leaderboard_space.tables import Column, remarks
+from leaderboard_space.text import coverage, number, plain, plot, prose, shown
+from submissions.board import Row, board
+from submissions.values import Value, measured, not_run, undefined
 from tests.leaderboard_space.factory import HOSTILE, result
-
-
-def test_markdown_of_submitted_text_has_no_sign_that_markdown_or_html_reads() -> None:
-    escaped = markdown(HOSTILE)
-    assert not set("<>[]()*_`#!|\\:./=$~") & set(escaped.replace("&#", "").replace(";", ""))
-    assert "&#60;script&#62;" in escaped
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\u202eb", "a\u200bb", "a\x07b", "a\u2028b"])
@@ -23,8 +18,18 @@ def test_hidden_characters_become_spaces(text: str) -> None:
 
 def test_names_in_plots_are_escaped() -> None:
     assert plot("<b>x</b> & y") == "&lt;b&gt;x&lt;/b&gt; &amp; y"
-    figure = plots.bars([HOSTILE], {"Occupation": [0.1]}, "bias", 0.5)
+    figure = plots.radar(["a", "b", "c"], [plots.Series(HOSTILE, [measured("x", 1.0)] * 3)], 2.0)
     assert "<script" not in json.dumps(figure.to_plotly_json(), default=str)
+
+
+def test_our_own_markdown_becomes_html() -> None:
+    assert prose("**a** *b*") == "<p><strong>a</strong> <em>b</em></p>\n"
+
+
+def test_submitted_text_stays_text_in_a_template() -> None:
+    shown_as = ENVIRONMENT.from_string("{{ name | plain }}").render(name=HOSTILE)
+    assert "<" not in shown_as
+    assert "&lt;script&gt;" in shown_as
 
 
 def test_numbers_print_with_a_true_minus_and_no_negative_zero() -> None:
@@ -40,52 +45,33 @@ def test_coverage_is_100_percent_only_if_nothing_is_missing() -> None:
     assert coverage(not_run("x", "no rows")) == "–"
 
 
-def test_states_are_shown_as_words_and_never_as_numbers() -> None:
-    values = {
-        "a": undefined("a", "no faces", expected=3),
-        "b": not_run("b", "no rows", expected=3),
-        "c": measured("c", 0.5, low=0.25, high=0.75, expected=4, valid=2),
-        "d": measured("d", 0.5, low=0.5, high=0.5, expected=4, valid=4),
-    }
-    table = values_table(values)
-    assert [row[2] for row in table["data"]] == ["undefined", "not run", "partial", "value"]
-    assert [row[1] for row in table["data"]] == [None, None, 0.5, 0.5]
-    assert [row[-1] for row in table["data"]] == ["no faces", "no rows", "–", "–"]
-    assert table["metadata"]["display_value"][0][1] == "undefined"
-    assert table["metadata"]["display_value"][2][1:5] == ["0.5000", "partial", "0.2500", "0.7500"]
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (undefined("a", "no faces", expected=3), "undefined"),
+        (not_run("a", "no rows", expected=3), "not run"),
+        (measured("a", 0.5), "0.5000"),
+        (measured("a", -12345.678), "\N{MINUS SIGN}12345.7"),
+        (measured("a", -0.5, evidence={"printed": "-0.50"}), "\N{MINUS SIGN}0.50"),
+    ],
+)
+def test_a_value_is_shown_as_printed_or_as_a_number_and_a_state_as_a_word(value: Value, text: str) -> None:
+    assert shown(value) == text
 
 
-def test_a_board_shows_numbers_to_sort_by_and_words_for_what_is_missing() -> None:
-    rows = board("iris", results=[result("iris", "constant")])
-    total, columns, labels = Column("iris_score", "IRIS score"), [Column("IFS_Und", "IFS Und")], {"profile_und": "Und"}
-    table = board_table(rows, total, columns, labels, "", {("p-01", "profile_und"): 1})
-    layout = board_layout(total, columns, labels, "")
-    assert len(table["headers"]) == len(layout["datatype"]) == len(layout["column_widths"])
-    assert set(layout["datatype"]) == {"str", "number"}
-    for row, shown in zip(table["data"], table["metadata"]["display_value"], strict=True):
-        assert len(row) == len(shown) == len(table["headers"])
-        assert all(isinstance(text, str) for text in shown)
-        if row[2] is None:
-            assert shown[2] in ("undefined", "not run")
-    bagel = next(shown for shown in table["metadata"]["display_value"] if shown[1] == "Bagel")
-    assert bagel[6] == "UDF ¹"
-    baseline = next(row for row in rows if row.provenance == "baseline")
+def test_a_column_shows_states_as_words_and_shares_in_percent() -> None:
+    scores = {"a": measured("a", 0.125), "b": undefined("b", "no faces"), "c": measured("c", 0.5)}
+    row = Row("p-01", "m", "o", "published", "s", scores)
+    assert Column("a", "A", percent=True).text(row) == "12.50"
+    assert Column("b", "B").text(row) == "undefined"
+    assert Column("nothing", "N").text(row) == "not run"
+    assert Column("c", "C", 1, signed=True).text(row) == "+0.5"
+    assert Column("b", "B").number(row) is None
+
+
+def test_remarks_say_why_a_row_has_no_rank() -> None:
+    baseline = next(row for row in board("iris", results=[result("iris", "constant")]) if row.provenance == "baseline")
     assert remarks(baseline).endswith("more)")
-
-
-def test_signed_columns_are_coloured_by_sign_and_size() -> None:
-    rows = board("genres")
-    table = board_table(rows, Column("TBS", "TBS"), [Column("M1", "M1", 3, signed=True)], {}, "Evaluator", {})
-    for row, style, shown in zip(
-        table["data"], table["metadata"]["styling"], table["metadata"]["display_value"], strict=True
-    ):
-        colour = "230, 97, 1" if row[6] > 0 else "33, 113, 181"
-        assert colour in style[6]
-        assert shown[6][0] == ("+" if row[6] > 0 else "\N{MINUS SIGN}")
-
-
-def test_footnote_numbers_are_raised() -> None:
-    assert superscript(12) == "¹²"
 
 
 def test_piled_accents_are_cut_and_ordinary_ones_stay() -> None:
