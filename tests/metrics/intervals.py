@@ -4,12 +4,14 @@ import math
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 SLACK = 1e-12
 """Rounding of a few float operations on numbers of about 1."""
 
-thorough = settings(deadline=None, max_examples=80)
+thorough = settings(
+    deadline=None, max_examples=80, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def assert_encloses(bounds: tuple[float, float, float]) -> None:

@@ -21,9 +21,9 @@ port.
 The server ends with its parent process, at `limit` seconds (600), at `stop()` and at the end of the `with` block.
 
 `Served`: `url` (".../v1"), `address`, `key`, `environment()`, `requests(reset=False)`, `inject(*faults)`, `kill_at()`,
-`restart()`, `stop()`. `Requests`: fates, kinds, models, attempts and answers per key, highest number at a time, images,
-files, cpu_seconds; total, distinct, most_answers. An answer without latency is given at once: name a `latency` to see or limit
-requests at the same time.
+`end_at()`, `restart()`, `stop()`. `Requests`: fates, kinds, models, attempts and answers per key, highest number at a
+time, images, files, cpu_seconds; total, distinct, most_answers. An answer without latency is given at once: name a
+`latency` to see or limit requests at the same time.
 
 `Fault(way, share, times, attempt, matching, about, by, every, skip, status, seconds, code)`: see `faults.py` for the
 ways. The key of a request is its text, images and seed (`key_of`): everything before the first answer of an assistant,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -72,12 +73,16 @@ class Served(AbstractContextManager["Served"]):
         """Go wrong in these ways, in place of the former ones; without any, be well. Attempts are counted on."""
         self._control("PUT", "/_faults", [asdict(fault) for fault in faults])
 
-    def kill_at(self, requests: int, group: int) -> None:
-        """Let the server kill (SIGKILL) a process group when this many requests were answered, at that very moment.
+    def kill_at(self, requests: int, group: int, how: signal.Signals = signal.SIGKILL) -> None:
+        """Let the server send a process group a signal when this many requests were answered, at that very moment.
 
         A test that watches the count from outside may come when a fast run is over.
         """
-        self._control("PUT", "/_kill", {"group": group, "requests": requests})
+        self._control("PUT", "/_kill", {"group": group, "requests": requests, "signal": how})
+
+    def end_at(self, requests: int) -> None:
+        """Let the server end, as `stop` ends it, when this many requests were answered; wait for `process`."""
+        self._control("PUT", "/_kill", {"group": None, "requests": requests, "signal": signal.SIGKILL})
 
     def restart(self) -> None:
         """Kill the server and start it at the same address, with its first faults and nothing counted."""

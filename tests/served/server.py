@@ -1,7 +1,7 @@
 """The server: OpenAI's chat and images protocols as an ASGI application without layers, so that it costs little.
 
 `GET /_requests` tells the counts, `DELETE` begins anew; `PUT /_faults` takes a list of `Fault` as JSON in place of
-those that were; `PUT /_kill` takes a process group and a count. None of these is counted.
+those that were; `PUT /_kill` takes a process group (null: the server), a count and a signal. None of these is counted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +36,7 @@ class Server:
         self.counts = Counts()
         self._authorization = f"Bearer {options.key}".encode()
         self._in_flight = 0
-        self._killed: tuple[int, int] | None = None
+        self._killed: tuple[int | None, int, int] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -133,16 +132,21 @@ class Server:
         return replies.file(encoded(*found), found[2])
 
     def _kill(self) -> None:
-        """Kill the group that is to end when so much was asked; one that is not there yet, with the next request."""
-        if self._killed is not None and self.counts.fates.total() >= self._killed[1]:
-            with suppress(ProcessLookupError):
-                os.killpg(self._killed[0], signal.SIGKILL)
-                self._killed = None
+        """Signal the group whose time is when so much was asked; one that is not there yet, with the next request."""
+        if self._killed is None or self.counts.fates.total() < self._killed[1]:
+            return
+        group, _, how = self._killed
+        with suppress(ProcessLookupError):
+            if group is None:
+                os.kill(os.getpid(), how)
+            else:
+                os.killpg(group, how)
+            self._killed = None
 
     def _control(self, method: str, path: str, body: bytes) -> Reply:
         if (method, path) == ("PUT", "/_kill"):
             told = json.loads(body)
-            self._killed = told["group"], told["requests"]
+            self._killed = told["group"], told["requests"], told["signal"]
             self._kill()
             return replies.json_reply(200, {})
         if (method, path) == ("PUT", "/_faults"):

@@ -18,7 +18,13 @@ pytestmark = pytest.mark.usefixtures("bench")
 TEXT = st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 KEYS = st.tuples(st.integers(0, 39), st.integers(0, 1))
 FORMATS: st.SearchStrategy[TableFormat] = st.sampled_from(["jsonl", "parquet"])
-several = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+several = settings(
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 
 def table(answers: dict[tuple[int, int], str | None]) -> pa.Table:

@@ -22,7 +22,7 @@ from tests.submissions.running.run_expected import expected, found
 from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, small_builds
 
 MODEL = "openai-api/served/m"
-ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "--timeout", 1, "--max-retries", 1)
+ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "--timeout", 2, "--max-retries", 1)
 LIMITS = {"fact_or_fair": 3, "stereotypical_bias": 3, "iris": 2, "genres": 30}
 LOST: tuple[Way, ...] = ("slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
 SPOILED: tuple[Way, ...] = ("silent", "half", "filtered", "refusal", "blocked", "refusing", "unreadable")
@@ -120,7 +120,7 @@ def test_plain_inspect_gives_the_same_submission(
     given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}
     words = [Path(sys.executable).with_name("inspect"), "eval", "submissions/tasks.py@fact_or_fair", "--model", MODEL]
     words += [word for name, value in given.items() for word in ("-T", f"{name}={value}")]
-    words += ["--attempt-timeout", "1", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
+    words += ["--attempt-timeout", "2", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
     environment = {**os.environ, **served.environment()}
     done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,7 +16,7 @@ from tests.submissions.running.run_expected import expected, found
 from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
 
 WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
-ASKED = (*WORDS, "--limit", 4, "--max-connections", 4, "--max-retries", 1, "--timeout", 1)
+ASKED = (*WORDS, "--no-score", "--limit", 4, "--max-connections", 4, "--max-retries", 1, "--timeout", 30)
 TOTAL = 4 * 3 + 4 * 25
 
 
@@ -39,10 +39,11 @@ def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return out
 
 
-def started(commands: Commands, served: Served, out: Path, after: int, *more: object) -> Command:
-    """A run that has asked some requests."""
+def signalled(commands: Commands, served: Served, out: Path, after: int, how: signal.Signals) -> Command:
+    """A run that gets a signal when it has asked some requests, at that very moment and not when a watcher sees it."""
     before = served.requests().total
-    command = commands.start(*ASKED, *more, "--out", out)
+    command = commands.start(*ASKED, "--out", out)
+    served.kill_at(before + after, command.pid, how)
     assert until(lambda: served.requests().total >= before + after, command), command.output
     return command
 
@@ -58,13 +59,12 @@ def test_ctrl_c_ends_a_run_soon_and_the_same_command_goes_on(
 ) -> None:
     out, before = tmp_path / "mine", 0
     for _ in range(2):
-        command = started(commands, served, out, 30)
+        command = signalled(commands, served, out, 30, signal.SIGINT)
         pressed = time.monotonic()
-        for press in range(presses):
-            time.sleep(0.02 * press)
+        if presses > 1:
             command.kill(signal.SIGINT)
         assert command.wait() == 130
-        assert time.monotonic() - pressed < 10
+        assert time.monotonic() - pressed < 30
         done = kept(out)
         assert done >= before + 20
         assert f"RUN_STOPPED at {out}.run: stopped; {done} of {TOTAL} requests have their fate." in command.output
@@ -77,14 +77,13 @@ def test_ctrl_c_ends_a_run_soon_and_the_same_command_goes_on(
 
 
 def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: Path) -> None:
-    images = "python:tests.submissions.running.images_painter:slow_paint?batch=4"
+    images = "python:tests.submissions.running.images_painter:mortal_paint?batch=4"
     words = ("run", "--benchmark", "fact_or_fair", "--tasks", "t2i_objective", "--images", images, "--limit", 60)
     commands.run(*words, "--out", tmp_path / "unbroken")
-    command = commands.start(*words, "--out", tmp_path / "mine")
-    made = tmp_path / "mine.run" / "images" / "t2i_objective" / "made"
-    assert until(lambda: len(list(made.glob("*/*"))) >= 9, command)
-    command.kill(signal.SIGINT)
+    pressed = {"PAINT_LAST": "4", "PAINT_SIGNAL": str(int(signal.SIGINT))}
+    command = commands.start(*words, "--out", tmp_path / "mine", environment=pressed)
     assert command.wait() == 130
+    assert len(list((tmp_path / "mine.run" / "images" / "t2i_objective" / "made").glob("*/*"))) >= 9
     assert "RUN_STOPPED" in command.output
     assert "Traceback" not in command.output
     commands.run(*words, "--out", tmp_path / "mine")
@@ -94,8 +93,7 @@ def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: P
 def test_a_run_that_is_terminated_loses_nothing(
     commands: Commands, served: Served, unbroken: Path, tmp_path: Path
 ) -> None:
-    command = started(commands, served, tmp_path / "mine", 40)
-    command.kill(signal.SIGTERM)
+    command = signalled(commands, served, tmp_path / "mine", 40, signal.SIGTERM)
     assert command.wait() == -signal.SIGTERM
     assert kept(tmp_path / "mine") >= 30
     commands.run(*ASKED, "--out", tmp_path / "mine")
@@ -111,8 +109,8 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
         command = commands.start(
             *ASKED, "--max-retries", 0, "--max-connections", 16, "--out", out, environment=environment
         )
-        assert until(lambda: own.requests().total >= 50, command), command.output
-        own.stop()
+        own.end_at(50)
+        assert own.process.wait(120) == -signal.SIGKILL
         stopped = time.monotonic()
         assert command.wait() == 1
         assert time.monotonic() - stopped < 90
@@ -151,10 +149,11 @@ def test_a_full_disk_is_told_and_nothing_is_lost(commands: Commands, unbroken: P
 
 
 def test_two_runs_in_one_folder_are_refused(commands: Commands, served: Served, tmp_path: Path) -> None:
-    first = started(commands, served, tmp_path / "mine", 10)
+    first = signalled(commands, served, tmp_path / "mine", 10, signal.SIGSTOP)
     second = commands.start(*ASKED, "--out", tmp_path / "mine")
     assert second.wait() == 1
     assert "RUN_IN_USE" in second.output
+    first.kill(signal.SIGCONT)
     first.done()
 
 
@@ -162,9 +161,7 @@ def test_a_run_goes_on_only_as_it_began_and_grows_but_never_shrinks(
     commands: Commands, served: Served, unbroken: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "mine"
-    command = started(commands, served, out, 20)
-    command.kill()
-    command.wait()
+    assert signalled(commands, served, out, 20, signal.SIGKILL).wait() == -signal.SIGKILL
     changed = {"--limit": "3", "--seed": "5", "--temperature": "0.5", "--model": "openai-api/served/other"}
     for option, value in changed.items():
         refused = commands.start(*ASKED, option, value, "--out", out)
