@@ -1,0 +1,361 @@
+"""A Space of 5 500 rows on loopback: start, first page, filters, then 50 readers and 5 submitters for a minute.
+
+The server, the readers and a bare Starlette route that gives the same page are processes of their own. A reader asks
+for a page, a figure, the API or a download, and looks at it for half a second on average, in all about a hundred
+requests a second; a submitter hands in a real submission, and the next one when it is scored. Chromium, where there is
+one, loads the first page as a visitor does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import httpx
+import psutil
+
+from tests.benchmarks.timing import line
+
+ROWS = {"fact_or_fair": 5_000, "iris": 500}
+READERS, SUBMITTERS, SECONDS, WARM = 50, 5, 60, 20
+PAUSE = 0.5
+"""Seconds for which a reader looks at what came, on average."""
+MOST_START, MOST_PAGE, MOST_WEIGHT, MOST_FILTER, MOST_P95, MOST_MEMORY = 10.0, 1.0, 1_000_000, 0.2, 0.5, 1.1
+"""Seconds from an empty process to the first page; seconds and bytes of the first page in a browser; seconds of a
+filter or an order; seconds of 95 % of the reads; memory at the end as a multiple of that after the first third."""
+SECRET = "a secret of the bench, long enough for tokens"
+FIRST = "/?benchmark=fact_or_fair"
+QUERIES = (
+    "sort=model",
+    "sort=-average_llm",
+    "sort=average_llm",
+    "sort=-provenance",
+    "q=model+1",
+    "q=lab+7&sort=model",
+    "licence=MIT",
+    "provenance=recomputed&sort=-model",
+    "provenance=baseline",
+    "ranked=1&page=20",
+    "columns=coverage&sort=-average_llm",
+    "task=llm_objective&page=3",
+)
+
+
+def make_store(root: Path) -> list[str]:
+    """Write the store; the entries of the rows on the larger board."""
+    from leaderboard_space.state import result_draft
+    from leaderboard_space.storage.local import LocalStorage
+    from tests.leaderboard_space.factory import result
+
+    storage, entries = LocalStorage(root), []
+    answers: tuple[Any, ...] = ("random", "constant", "stereotyped", "balanced")
+    for benchmark, count in ROWS.items():
+        found = [result(benchmark, name, "model") for name in answers]
+        for start in range(0, count, 500):
+            drafts, files = [], {}
+            for number in range(start, min(start + 500, count)):
+                one = found[number % len(found)]
+                meta = {**one.meta, "model": f"Model {number}", "organisation": f"Lab {number % 97}"}
+                meta["licence"] = ("MIT", "Apache-2.0", "proprietary")[number % 3]
+                name = hashlib.sha256(f"{benchmark} {number}".encode()).hexdigest()
+                made = replace(one, meta=meta, signature={**one.signature, "submission": name})
+                draft, own = result_draft(made)
+                drafts.append(draft)
+                files |= own
+                if benchmark == "fact_or_fair":
+                    entries.append(str(draft.body["entry"]))
+            with mock.patch("os.fsync"):  # what is made here may be lost
+                storage.append(drafts, files)
+    storage.close()
+    return entries
+
+
+def serve(root: str, port: str) -> None:
+    """The server, as `fairspace leaderboard` runs it, with quotas that five programs do not meet."""
+    from leaderboard_space.app import serve as served
+    from leaderboard_space.settings import Settings
+
+    work = Path(root).parent / "work"
+    quotas = {"valid_a_day": 10_000, "waiting": 100, "requests_a_minute": 0}
+    settings = Settings(store=root, work=work, secret=SECRET, baselines=False, **quotas)  # type: ignore[arg-type]
+    served(settings, port=int(port))
+
+
+def bare(file: str, port: str) -> None:
+    """The peer: a Starlette route that gives the bytes of a file."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.gzip import GZipMiddleware
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, Response
+    from starlette.routing import Route
+
+    text = Path(file).read_bytes()
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(text)
+
+    routes = [Route("/", page), Route("/health/live", page)]
+    app = Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024)])
+    uvicorn.run(app, port=int(port), log_level="error")
+
+
+@contextmanager
+def running(what: str, argument: Path, log: Path) -> Iterator[tuple[str, psutil.Process, float]]:
+    """A server in a process of its own: its address, itself, and the seconds until it answered."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tests.benchmarks.bench_space", what, str(argument), str(port)]
+    began = time.perf_counter()
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, stderr=out, stdout=out)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            if server.poll() is not None:
+                sys.exit(f"the server did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+            try:
+                httpx.get(f"{url}/health/live", timeout=30)
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield url, psutil.Process(server.pid), time.perf_counter() - began
+    finally:
+        server.terminate()
+        server.wait(90)
+
+
+def seconds_of(client: httpx.Client, address: str) -> float:
+    """Seconds until an answer was read."""
+    began = time.perf_counter()
+    client.get(address).raise_for_status()
+    return time.perf_counter() - began
+
+
+def in_chromium(url: str) -> tuple[float, int] | None:
+    """Seconds until the first page has loaded, and bytes that were transferred for it; None without a browser."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if path is None:
+        return None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        warm = browser.new_context().new_page()
+        warm.goto(f"{url}/health/live")
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        weight = 0
+
+        def finished(event: dict[str, Any]) -> None:
+            nonlocal weight
+            weight += int(event["encodedDataLength"])
+
+        session.on("Network.loadingFinished", finished)
+        page.goto(f"{url}{FIRST}", wait_until="networkidle")
+        spent = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        browser.close()
+    return spent / 1000, weight
+
+
+def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
+    """What a reader looks at next: of which kind, and where."""
+    entry = draw.choice(entries)
+    kinds = {
+        "board": (30, f"{FIRST}&page={draw.randint(1, 50)}"),
+        "filter": (20, f"{FIRST}&{draw.choice(QUERIES)}"),
+        "model": (15, f"/model/fact_or_fair/{entry}"),
+        "figure": (8, "/figures/fact_or_fair/inaugural/trade_off.json"),
+        "compare": (4, f"/compare?benchmark=fact_or_fair&models={entry},{draw.choice(entries)}"),
+        "api board": (10, f"/api/v1/boards/fact_or_fair?page={draw.randint(1, 50)}"),
+        "api row": (7, f"/api/v1/boards/fact_or_fair/rows/{entry}"),
+        "queue": (3, "/queue"),
+        "badge": (2, f"/badge/fact_or_fair/{entry}.svg"),
+        "download": (1, "/download/fact_or_fair/inaugural.csv"),
+    }
+    kind = draw.choices(list(kinds), [weight for weight, _ in kinds.values()])[0]
+    return kind, kinds[kind][1]
+
+
+def read(url: str, entries_file: str) -> None:
+    """The readers; prints seconds by kind, and errors, as JSON."""
+    entries = json.loads(Path(entries_file).read_text(encoding="utf-8"))
+    took: dict[str, list[float]] = {}
+    errors: list[str] = []
+    until = time.monotonic() + SECONDS
+
+    async def reader(number: int, client: httpx.AsyncClient) -> None:
+        draw = random.Random(number)
+        while time.monotonic() < until:
+            await asyncio.sleep(draw.uniform(0, 2 * PAUSE))
+            kind, address = addresses(entries, draw)
+            began = time.perf_counter()
+            try:
+                answer = await client.get(f"{url}{address}")
+                if answer.status_code != 200:
+                    errors.append(f"{address}: {answer.status_code}")
+            except httpx.HTTPError as error:
+                errors.append(f"{address}: {type(error).__name__}")
+            took.setdefault(kind, []).append(time.perf_counter() - began)
+
+    async def main() -> None:
+        limits = httpx.Limits(max_connections=READERS, max_keepalive_connections=READERS)
+        async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+            await asyncio.gather(*(reader(number, client) for number in range(READERS)))
+
+    asyncio.run(main())
+    print(json.dumps({"took": took, "errors": errors}))
+
+
+def submission(number: int) -> bytes:
+    """A small submission that can be scored; each number gives another one."""
+    from tests.leaderboard_space.factory import good_zip
+
+    with tempfile.TemporaryDirectory() as scratch:
+        made = good_zip(Path(scratch) / "one.zip", "submitted")
+        target = io.BytesIO()
+        with zipfile.ZipFile(made) as source, zipfile.ZipFile(target, "w") as archive:
+            for info in source.infolist():
+                content = source.read(info)
+                if info.filename == "submission.json":
+                    content = json.dumps({**json.loads(content), "model": f"Submitted {number}"}).encode()
+                archive.writestr(info, content)
+    return target.getvalue()
+
+
+def submit(url: str) -> None:
+    """The submitters; prints how many were scored, and errors, as JSON."""
+    from leaderboard_space.intake import User
+    from leaderboard_space.tokens import Tokens
+
+    scored, errors = 0, []
+    until = time.monotonic() + SECONDS
+    files = iter([submission(number) for number in range(100)])
+
+    async def submitter(number: int) -> None:
+        nonlocal scored
+        token = {"X-Fairspace-Token": Tokens(SECRET).make(User(f"submitter-{number}"))}
+        async with httpx.AsyncClient(base_url=url, headers=token, timeout=60) as client:
+            while time.monotonic() < until:
+                answer = await client.post("/api/v1/submissions", content=next(files))
+                while answer.is_success and answer.json()["outcome"] == "waiting" and time.monotonic() < until:
+                    await asyncio.sleep(1)
+                    answer = await client.get(f"/api/v1/submissions/{answer.json()['id']}")
+                if not answer.is_success or answer.json()["outcome"] in ("refused", "failed"):
+                    errors.append(answer.text[:300])
+                elif answer.json()["outcome"] == "scored":
+                    scored += 1
+
+    async def main() -> None:
+        await asyncio.gather(*(submitter(number) for number in range(SUBMITTERS)))
+
+    asyncio.run(main())
+    print(json.dumps({"scored": scored, "errors": errors}))
+
+
+def under_load(url: str, server: psutil.Process, entries: Path) -> tuple[dict[str, Any], dict[str, Any], float, float]:
+    """What readers and submitters met, and the server's memory in GiB after the warm-up and at the end."""
+    command = [sys.executable, "-m", "tests.benchmarks.bench_space"]
+    readers = subprocess.Popen([*command, "read", url, str(entries)], stdout=subprocess.PIPE)
+    submitters = subprocess.Popen([*command, "submit", url], stdout=subprocess.PIPE)
+    time.sleep(WARM)
+    warm = server.memory_info().rss
+    told = [json.loads(process.communicate()[0]) for process in (readers, submitters)]
+    return told[0], told[1], warm / 2**30, server.memory_info().rss / 2**30
+
+
+def percentile(found: list[float], part: float) -> float:
+    """The value that a part of the others is not above."""
+    return sorted(found)[min(len(found) - 1, int(part * len(found)))]
+
+
+def main() -> None:
+    """Print the figures; exit with an error where one is missed."""
+    missed: list[str] = []
+
+    def bound(what: str, found: float, most: float, beside: str = "") -> None:
+        line(what, found, f"<= {most:g} {beside}")
+        if found > most:
+            missed.append(what)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        entries = make_store(root / "store")
+        (root / "entries.json").write_text(json.dumps(entries), encoding="utf-8")
+        with running("serve", root / "store", root / "log") as (url, server, _):
+            pass
+        with running("serve", root / "store", root / "log") as (url, server, start):
+            client = httpx.Client(base_url=url, timeout=60)
+            cold = seconds_of(client, FIRST)
+            bound("start: from the process to the first page", start + cold, MOST_START)
+            first = client.get(FIRST)
+            (root / "page.html").write_bytes(first.content)
+            bound(
+                "first filters and orders, the slowest",
+                max(seconds_of(client, f"{FIRST}&{q}") for q in QUERIES),
+                MOST_FILTER,
+            )
+            seen = in_chromium(url)
+            if seen is None:
+                print("no Chromium: the first page was not measured in a browser")
+            else:
+                bound("first page in Chromium", seen[0], MOST_PAGE)
+                print(f"{'weight of the first page':<72}{seen[1]:9} bytes  <= {MOST_WEIGHT}")
+                if seen[1] > MOST_WEIGHT:
+                    missed.append("weight of the first page")
+            ours = min(seconds_of(client, FIRST) for _ in range(100))
+            with (
+                running("bare", root / "page.html", root / "bare.log") as (peer, _, _),
+                httpx.Client(base_url=peer) as other,
+            ):
+                plain = min(seconds_of(other, "/") for _ in range(100))
+            line(
+                "the first page again", ours, f"{ours / plain:.1f} of the same bytes from a bare route ({plain:.4f} s)"
+            )
+            reads, submits, warm, end = under_load(url, server, root / "entries.json")
+            client.close()
+    took = [seconds for found in reads["took"].values() for seconds in found]
+    print(f"{READERS} readers, {SUBMITTERS} submitters, {SECONDS} s: {len(took)} reads, {submits['scored']} scored")
+    for kind, found in sorted(reads["took"].items()):
+        line(f"  {kind}, {len(found)} reads: median", percentile(found, 0.5), f"p95 {percentile(found, 0.95):.3f} s")
+    bound("reads: p95", percentile(took, 0.95), MOST_P95, f"median {percentile(took, 0.5):.3f} s")
+    print(f"memory: {warm:.2f} GiB after {WARM} s, {end:.2f} at the end; {end / warm:.2f} (<= {MOST_MEMORY})")
+    if end / warm > MOST_MEMORY:
+        missed.append("memory")
+    for error in (*reads["errors"], *submits["errors"]):
+        missed.append(f"an error: {error}")
+    if not submits["scored"]:
+        missed.append("no submission was scored")
+    if missed:
+        sys.exit("less than what we promise: " + "; ".join(missed[:10]))
+
+
+_PARTS = {"serve": serve, "bare": bare, "read": read, "submit": submit}
+if __name__ == "__main__":
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    if len(sys.argv) > 1:
+        _PARTS[sys.argv[1]](*sys.argv[2:])
+    else:
+        main()

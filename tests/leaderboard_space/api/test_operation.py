@@ -1,0 +1,108 @@
+"""Running a Space: what its handbook says holds, it says when it is not well, and its log is one object a line."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from leaderboard_space import logs
+from leaderboard_space.pages.api_docs import GRADIO
+from leaderboard_space.settings import Settings
+from leaderboard_space.storage import StorageError
+from submissions.faults import UsageError
+from tests.leaderboard_space.api.spaces import Opened, opened
+
+HANDBOOK = Path(__file__).parents[3] / "leaderboard_space" / "OPERATION.md"
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    with opened(tmp_path_factory.mktemp("space")) as found:
+        yield found
+
+
+def test_the_handbook_tells_every_setting_with_its_default() -> None:
+    rows = re.findall(r"^\| `FAIRSPACE_(\w+)` \| (?:`(.*?)`)? ?\|", HANDBOOK.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {name.lower(): default for name, default in rows}
+    known = {about.name for about in fields(Settings)} - {"insecure_local"}
+    assert told.keys() == known
+    environment = {f"FAIRSPACE_{name.upper()}": default for name, default in told.items() if default}
+    assert Settings.from_environment(environment) == Settings()
+
+
+def test_the_handbook_tells_every_metric(space: Opened) -> None:
+    named = set(re.findall(r"^# TYPE (fairspace_\w+)", space.client.get("/metrics").text, re.MULTILINE))
+    told = HANDBOOK.read_text(encoding="utf-8")
+    assert {name for name in named if not name.endswith("_created") and name not in told} == set()
+
+
+def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert space.client.get("/health").json()["ready"] is True
+    monkeypatch.setattr(space.jobs, "well", False)
+    monkeypatch.setattr("leaderboard_space.operation.ROOM", 1 << 60)
+
+    def unreadable() -> int:
+        raise StorageError("STORE_UNAVAILABLE", "the Hub", "silence", "an answer", "wait")
+
+    monkeypatch.setattr(space.space.state, "refresh", unreadable)
+    answer = space.client.get("/health")
+    assert answer.status_code == 503
+    assert answer.json()["wrong"] == ["STORE_UNAVAILABLE", "WORKERS_GONE", "DISK_NEARLY_FULL"]
+
+
+def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> int:
+        raise StorageError("STORE_CORRUPT", "/secret/place", "line 3", "another", "restore")
+
+    monkeypatch.setattr(space.space.state, "refresh", failing)
+    answer = space.client.get("/api/v1/submissions/0f1e")
+    assert (answer.status_code, answer.json()["code"]) == (503, "STORE_FAILED")
+    assert "secret" not in answer.text
+    assert int(answer.headers["Retry-After"]) > 0
+    assert 'fairspace_store_errors_total{code="STORE_CORRUPT"} 1.0' in space.client.get("/metrics").text
+
+
+def test_a_line_of_the_log_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = logging.root.handlers[:], logging.root.level
+    stream = io.StringIO()
+    try:
+        logs.configure(stream=stream)
+        logging.getLogger("fairspace.test").warning("two\nlines \u202e", extra={"path": '"}\n{'})
+        try:
+            raise ValueError("why")
+        except ValueError:
+            logging.getLogger("fairspace.test").exception("unexpected")
+    finally:
+        logging.captureWarnings(capture=False)
+        logging.root.handlers[:], logging.root.level = before
+    first, second = (json.loads(line) for line in stream.getvalue().splitlines())
+    assert list(first)[:4] == ["time", "level", "logger", "message"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first["time"])
+    assert (first["level"], first["message"], first["path"]) == ("WARNING", "two\nlines \u202e", '"}\n{')
+    assert "ValueError: why" in second["exc_info"]
+
+
+def test_nobody_but_this_machine_reaches_a_space_without_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    from leaderboard_space.app import serve
+
+    with pytest.raises(UsageError, match=r"127\.0\.0\.1 alone"):
+        serve(Settings(insecure_local=True), host="0.0.0.0")
+
+
+def test_the_documentation_shows_every_call_and_endpoint(space: Opened) -> None:
+    page = space.client.get("/api", headers={"Accept": "text/html"}).text
+    document = space.client.get("/api/v1/openapi.json").json()
+    for path, operations in document["paths"].items():
+        for method in operations:
+            assert f"<code>{method.upper()} {path}</code>" in page
+    assert "curl" in page
+    assert "<script>" not in page
+    named = space.client.get("/gradio_api/info").json()["named_endpoints"]
+    assert {name for name, _ in GRADIO} == {name.removeprefix("/") for name in named}
