@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from builders import iris_gen_52, iris_ideal_52, iris_steer_60
 from builders.labour import REGIONS, Region
 from metrics.iris_score.formula import (
-    iris_score,
     profile_code,
     sector_magnitude,
     sector_metrics,
     sector_score,
     total_magnitude,
+    total_score,
 )
 from metrics.iris_score.standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
 from submissions.benchmark import Benchmark, Scored, Task
@@ -124,9 +124,7 @@ def _total(values: Mapping[str, Value], scores: Mapping[str, Value], standard: I
     if missing:
         reason = f"partial: {', '.join(missing)} undefined or not run"
         return undefined("iris_score", reason, expected=expected, valid=valid)
-    sides = {
-        s: iris_score(_numbers(values, names, s, False), standard)["iris_score"] for s in ("value", "worst", "best")
-    }
+    sides = {s: total_score(_numbers(values, names, s, False), standard) for s in ("value", "worst", "best")}
     distance = total_magnitude(_numbers(values, names, "value", False), standard)
     return measured(
         "iris_score",

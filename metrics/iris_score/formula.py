@@ -57,6 +57,11 @@ def total_magnitude(values: Mapping[str, float], standard: IrisStandard) -> floa
     return math.hypot(*terms)
 
 
+def total_score(values: Mapping[str, float], standard: IrisStandard) -> float:
+    """The overall score alone, S * exp(-K * D_tot); nan if a value is nan or absent."""
+    return standard.scale["total"] * math.exp(-standard.decay["total"] * total_magnitude(values, standard))
+
+
 def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str, float]:
     """Every sector's score and the overall `iris_score` of the 60 raw values.
 
@@ -68,8 +73,7 @@ def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str,
         Six sector scores and `iris_score`; higher is better, may exceed 100; nan where an input is nan or absent.
     """
     scores = {s: sector_score(sector_magnitude(values, s, standard), s, standard) for s in SECTORS}
-    total = standard.scale["total"] * math.exp(-standard.decay["total"] * total_magnitude(values, standard))
-    return scores | {"iris_score": total}
+    return scores | {"iris_score": total_score(values, standard)}
 
 
 def profile_code(ifs: float, rfs: float, bis: float, tau: float = 60.0) -> str | None:
