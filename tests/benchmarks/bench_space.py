@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +69,8 @@ def make_store(root: Path) -> list[str]:
     for benchmark, count in ROWS.items():
         found = [result(benchmark, name, "model") for name in answers]
         for start in range(0, count, 500):
-            drafts, files = [], {}
+            drafts: list[Any] = []
+            files: dict[str, Any] = {}
             for number in range(start, min(start + 500, count)):
                 one = found[number % len(found)]
                 meta = {**one.meta, "model": f"Model {number}", "organisation": f"Lab {number % 97}"}
@@ -352,7 +353,7 @@ def main() -> None:
         sys.exit("less than what we promise: " + "; ".join(missed[:10]))
 
 
-_PARTS = {"serve": serve, "bare": bare, "read": read, "submit": submit}
+_PARTS: dict[str, Callable[..., None]] = {"serve": serve, "bare": bare, "read": read, "submit": submit}
 if __name__ == "__main__":
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     if len(sys.argv) > 1:
