@@ -113,10 +113,12 @@ class JobQueue:
         self._task = self.huey.task()(score)
         self._kept = self.huey.storage
 
-    def put(self, job: Job) -> None:
-        """Queue a job behind the others; one that is queued already stays where it is."""
-        if job not in self.jobs():
-            self.huey.enqueue(self._task.s(job.id, job.attempt))
+    def put(self, *jobs: Job) -> None:
+        """Queue jobs behind the others; one that is queued already stays where it is."""
+        queued = set(self.jobs())
+        for job in jobs:
+            if job not in queued:
+                self.huey.enqueue(self._task.s(job.id, job.attempt))
 
     def jobs(self) -> list[Job]:
         """What is queued, the next one first."""

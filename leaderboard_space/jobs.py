@@ -56,7 +56,7 @@ class Timing:
     Args:
         beat: leases count on.
         sweep: the log is looked through.
-        patience: until a lease that does not count on is taken back.
+        patience: until a lease that does not count on is taken back; longer than `beat` of every worker.
         poll: an idle worker looks into the queue.
         look: for which a view of the queue serves the pages.
     """
@@ -281,10 +281,7 @@ class Jobs:
             _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
             self.queue.release(job, lease.worker)
             del leases[job]
-        queued = {*leases, *self.queue.jobs()}
-        for job in jobs:
-            if job not in queued:
-                self.queue.put(job)
+        self.queue.put(*(job for job in jobs if job not in leases))
 
     def _forget_the_dead(self) -> None:
         """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""

@@ -55,6 +55,12 @@ def append_and_die(
     return []
 
 
+def kill_when_running(folder: Path) -> None:
+    """Killed while the child runs."""
+    until(lambda: list(folder.glob("work/scoring/*/pid")))
+    kill()
+
+
 def main() -> None:
     """Hand in the file and work, until the transition."""
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
@@ -69,10 +75,9 @@ def main() -> None:
     elif at == "ended":
         JobQueue.forget = first(forget)  # type: ignore[method-assign]
     elif at in ("scored", "torn", "appended"):
-        LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign,assignment]
+        LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign]
     else:
-        watch = threading.Thread(target=lambda: (until(lambda: list(folder.glob("work/scoring/*/pid"))), kill()))
-        watch.start()
+        threading.Thread(target=kill_when_running, args=[folder]).start()
     opened = space(settings(folder))
     opened.intake.accept(file, USER)
     opened.jobs.start()

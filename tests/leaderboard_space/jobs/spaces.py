@@ -17,7 +17,7 @@ from tests.leaderboard_space.factory import result
 
 CHILDREN = "tests.leaderboard_space.jobs.children"
 FAST = Timing(beat=0.05, sweep=0.1, patience=0.5, poll=0.05, look=0.0)
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 120.0
 USER = User("ada")
 
 

@@ -51,7 +51,7 @@ def below(folder: Path) -> list[int]:
 def test_a_child_beyond_a_limit_is_ended_with_all_that_it_began(
     tmp_path: Path, way: str, limits: dict[str, int], reason: str
 ) -> None:
-    ended = run(tmp_path, way, **limits)
+    ended = run(tmp_path, way, None, **limits)
     assert (ended.reason, ended.halted) == (reason, False)
     assert below(tmp_path / "folder") == []
     assert len(ended.output) <= 4096
