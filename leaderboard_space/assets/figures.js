@@ -41,9 +41,12 @@
     layout.font = { ...layout.font, color: getComputedStyle(place).color };
     if (place.clientWidth < NARROW) {
       layout.font.size = 11;
-      if (layout.polar) layout.margin = { ...layout.margin, l: 48, r: 48 };
+      if (layout.polar) layout.margin = { ...layout.margin, l: 66, r: 66 };
       else if (layout.margin) layout.margin = { ...layout.margin, l: Math.min(layout.margin.l ?? 80, 44), r: 10 };
-      if (layout.scene) layout.height = 420;
+      if (layout.scene) {
+        layout.height = 420;
+        for (const axis of ["x", "y", "z"]) layout.scene.camera.eye[axis] *= 1.25; // so that its names fit in
+      }
     }
     place.style.minHeight = `${layout.height}px`;
     return { data, layout };
