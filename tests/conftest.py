@@ -3,6 +3,8 @@
 import os
 import tempfile
 
+import pytest
+
 os.environ.update(
     {
         "HF_HUB_OFFLINE": "1",
@@ -14,3 +16,32 @@ os.environ.update(
         "HF_HOME": tempfile.mkdtemp(prefix="fairspace-hf-"),
     }
 )
+
+LONGEST = (
+    "tests/test_publish_loop.py",
+    "tests/submissions/running/test_runs.py",
+    "tests/submissions/running/test_runs_killed.py",
+    "tests/submissions/running/test_runs_stopped.py",
+    "tests/builders/test_iris_steer_60.py",
+    "tests/submissions/running/test_transformers_path.py",
+    "tests/submissions/running/test_judging.py",
+    "tests/builders/test_iris_classifier_25.py",
+    "tests/builders/test_iris_ideal_52.py",
+    "tests/submissions/running/test_parts_builds.py",
+    "tests/submissions/running/test_images_diffusers.py",
+    "tests/ares/test_annotate.py",
+    "tests/ares/test_evaluate.py",
+    "tests/builders/test_genres_dataset.py",
+)
+"""Files of half a minute and more of a core; `make test` begins with them, and with those that drive a browser."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that at the end no worker waits for another one's long file."""
+    first = {file: place for place, file in enumerate(LONGEST)}
+
+    def order(item: pytest.Item) -> int:
+        file = item.nodeid.partition("::")[0]
+        return first.get(file, -1 if item.get_closest_marker("browser") else len(first))
+
+    items.sort(key=order)
