@@ -63,13 +63,38 @@ def page(
         ancestors: who may show it in a frame.
         values: what the template shows. Submitted text goes through the filter `plain`; escaping is automatic.
     """
+    return answer(
+        request,
+        render(request, template, **values),
+        status=status,
+        max_age=max_age,
+        evaluates=evaluates,
+        ancestors=ancestors,
+    )
+
+
+def render(request: Request, template: str, **values: Any) -> bytes:
+    """A template with its values; arguments as for `page`."""
     user = current_user(request)
     known = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
-    text = ENVIRONMENT.get_template(template).render(known | values)
-    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
+    return ENVIRONMENT.get_template(template).render(known | values).encode()
+
+
+def answer(
+    request: Request,
+    content: bytes,
+    *,
+    status: int = 200,
+    max_age: int = 0,
+    evaluates: bool = False,
+    ancestors: str = HUB,
+) -> Response:
+    """A rendered page, or that it is the one that the browser has; arguments as for `page`."""
+    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+    visitor = current_user(request) is None
     headers = {
         "Content-Security-Policy": POLICY.format(scripts=" 'unsafe-eval'" * evaluates, ancestors=ancestors),
-        "Cache-Control": f"public, max-age={max_age}" if max_age and user is None else "private, no-cache",
+        "Cache-Control": f"public, max-age={max_age}" if max_age and visitor else "private, no-cache",
         "ETag": tag,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
@@ -77,4 +102,4 @@ def page(
     }
     if status == 200 and request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(text, status, headers, "text/html; charset=utf-8")
+    return Response(content, status, headers, "text/html; charset=utf-8")

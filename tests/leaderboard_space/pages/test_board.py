@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -6,7 +7,10 @@ from starlette.datastructures import QueryParams
 
 from leaderboard_space.board_columns import scale
 from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.events import Draft
+from leaderboard_space.state import result_draft
 from tests.leaderboard_space.api.spaces import Opened
+from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY, entries, entry_of, models, page
 
 BOARD = f"/?benchmark={BENCHMARK}"
@@ -169,6 +173,21 @@ def test_footnotes_lead_to_the_errata_where_their_column_stands(site: Opened) ->
 def test_a_board_that_did_not_change_is_not_sent_again(site: Opened) -> None:
     tag = site.client.get("/").headers["ETag"]
     assert site.client.get("/", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_pages_are_kept_for_each_query_and_until_the_board_changes(site: Opened) -> None:
+    first = page(site, f"{BOARD}&q=acme")
+    assert page(site, f"{BOARD}&q=acme") == first
+    assert page(site, f"{BOARD}&q=gap") != first
+    late = result(BENCHMARK, "stereotyped", "Some model")
+    late = replace(late, meta={**late.meta, "model": "Late", "organisation": "Acme"})
+    site.space.storage.append([result_draft(late)[0]])
+    site.space.state.refresh()
+    assert "Late" in page(site, f"{BOARD}&q=acme")
+    body = {"entry": entry_of(site, "Late"), "by": "m", "reason": "the test is over"}
+    site.space.storage.append([Draft("withdrawn", "withdrawn:late:1", body)])
+    site.space.state.refresh()
+    assert page(site, f"{BOARD}&q=acme") == first
 
 
 def test_lines_of_a_column_reach_as_far_as_its_numbers_but_not_to_what_lies_far_out() -> None:
