@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from huggingface_hub import HfApi
 
 from builders.artifacts import metric_names
 from builders.build import read_manifest
 from builders.registry import NAMES
 from tests.hub.card_rules import check_card
 from tests.hub.faults import DROP, SLOW, Fault
-from tests.hub.running import COMMIT, OWNER, STRANGER, Hub
+from tests.hub.running import COMMIT, OWNER, STRANGER, Hub, online
 from tests.metric_values import EXPECTED
 
 pytestmark = pytest.mark.slow
@@ -50,17 +51,11 @@ class World:
 
     def commits(self) -> dict[str, int]:
         """Repository -> number of its commits."""
-        code = (
-            "from huggingface_hub import HfApi; import json\n"
-            "api = HfApi()\n"
-            "found = {}\n"
-            "for kind, repos in (('dataset', api.list_datasets(author='fairspace')),"
-            " ('space', api.list_spaces(author='fairspace'))):\n"
-            "    for repo in repos: found[f'{kind}s/{repo.id}'] = len(api.list_repo_commits(repo.id, repo_type=kind))\n"
-            "print(json.dumps(found))"
-        )
-        found: dict[str, int] = json.loads(self.hub.run(code, self.homes / "owner", OWNER))
-        return found
+        with online():
+            api = HfApi(endpoint=self.hub.address, token=OWNER)
+            found = [("dataset", repo.id) for repo in api.list_datasets(author="fairspace")]
+            found += [("space", repo.id) for repo in api.list_spaces(author="fairspace")]
+            return {f"{kind}s/{repo}": len(api.list_repo_commits(repo, repo_type=kind)) for kind, repo in found}
 
 
 @pytest.fixture(scope="module")
