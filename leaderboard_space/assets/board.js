@@ -24,7 +24,8 @@ for (const form of document.querySelectorAll("[data-compare]")) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const address = new URL(event.submitter.formAction || form.action, location.href);
+    const path = event.submitter?.getAttribute("formaction") ?? form.getAttribute("action");
+    const address = new URL(path, location.href);
     for (const name of ["benchmark", "standard"]) address.searchParams.set(name, form.elements[name].value);
     const models = boxes.filter((box) => box.checked).map((box) => box.value).join(",");
     location.assign(`${address}&models=${models}`);
