@@ -5,6 +5,7 @@ A benchmark's module declares its figures in its `View`; `pages.figures` serves 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -18,12 +19,14 @@ import plotly.graph_objects as go
 from leaderboard_space import plots
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
-from leaderboard_space.text import MISSING, number, plain
+from leaderboard_space.text import MISSING, number, plain, shortened
 from submissions.board import Row
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
 from submissions.values import Value
 
+FAR = 3.0
+"""What has no rank and is that many times as large as the largest ranked number is not drawn among ranks."""
 MOST_CHOSEN = 4
 """Models that a reader can choose for a figure."""
 Place = Literal["board", "model", "compare", "space"]
@@ -291,16 +294,22 @@ def ranking(
             return value is not None and value.value is not None and row.cohort in colours
 
         rows, note = source.some(most, has)
-        lines = [(row.model, row.scores[score(row)], row.cohort) for row in rows]
+        numbers = {row.entry: row.scores[score(row)] for row in rows}
         table = Table(
             ["Model", "Rank", "Figures", title],
             [
-                [plain(row.model), str(row.rank or "–"), row.provenance, cell(value, 3, scale)]
-                for row, (_, value, _) in zip(rows, lines, strict=True)
+                [plain(row.model), str(row.rank or "–"), row.provenance, cell(numbers[row.entry], 3, scale)]
+                for row in rows
             ],
         )
         if not rows:
             return Drawing(None, table, "No model has this number under this standard.")
+        top = FAR * max((numbers[row.entry].value or 0.0 for row in rows if row.rank is not None), default=math.inf)
+        near = [row for row in rows if row.rank is not None or (numbers[row.entry].value or 0.0) <= top]
+        far = [shortened(plain(row.model), 40) for row in rows if row not in near]
+        if far:
+            note = f"{note} Without a rank and far beyond the others, so not drawn: {', '.join(far)}.".strip()
+        lines = [(row.model, numbers[row.entry], row.cohort) for row in near]
         make = partial(plots.ranges, lines, colours, title, scale)
         return Drawing(make, table, note, plots.ranges_height(len(lines)))
 

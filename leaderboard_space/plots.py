@@ -343,14 +343,22 @@ Matrix = Sequence[Sequence[float | None]]
 
 def matrices_height(found: int, columns: int) -> int:
     """Of `matrices`, in pixels."""
-    return 60 + 300 * -(-found // columns)
+    return 70 + 310 * -(-found // columns)
 
 
 def matrices(titles: Sequence[str], groups: Sequence[str], found: Sequence[Matrix | None], columns: int) -> go.Figure:
-    """Square tables of shares in colour, `columns` of them beside each other; a cell without a number stays empty."""
+    """Square tables of shares in colour, `columns` of them beside each other; a cell without a number stays empty.
+
+    Titles are lines of escaped text.
+    """
     rows = -(-len(found) // columns)
     figure = make_subplots(
-        rows, columns, subplot_titles=[plot(title) for title in titles], vertical_spacing=0.22 / rows
+        rows,
+        columns,
+        subplot_titles=list(titles),
+        vertical_spacing=0.3 / rows,
+        horizontal_spacing=0.06,
+        shared_yaxes=True,
     )
     for place, matrix in enumerate(found):
         if matrix is None:

@@ -13,7 +13,7 @@ from builders.stereotypical_bias import GROUPS
 from leaderboard_space import plots
 from leaderboard_space.figures import Drawing, Figure, Source, Table, cell, ranking, value_of, values_table
 from leaderboard_space.tables import Column
-from leaderboard_space.text import number, plain, shortened
+from leaderboard_space.text import number, plain
 from leaderboard_space.view import Slice, View
 from submissions.board import Row
 from submissions.values import Value, measured, undefined
@@ -137,7 +137,8 @@ def _wins(source: Source) -> Drawing:
             if not told:
                 absent.append(f"{plain(row.model)}, {scenario}")
                 continue
-            titles.append(f"{shortened(plain(row.model), 16)}: {scenario}s")
+            whose = f"{plots.label(row.model)}<br>" if len(source.chosen) > 1 else ""
+            titles.append(f"{whose}{scenario}s")
             found.append(told["all"])
             for name, matrix in told.items():
                 for group, line in zip(RACES, matrix, strict=True):
