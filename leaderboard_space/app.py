@@ -10,9 +10,12 @@ from importlib import import_module
 import uvicorn
 from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
+from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard_space import gradio_app, sign_in
+from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.board_table import board_table
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.guard import Guard
 from leaderboard_space.logs import configure
@@ -23,6 +26,7 @@ from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.watching import Watching
 from submissions.faults import UsageError
+from submissions.registry import NAMES
 from submissions.version import VERSION
 
 ROUTERS: tuple[str, ...] = (
@@ -94,7 +98,10 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
     configure()
-    app = create_app(Space.open(settings))
+    space = Space.open(settings)
+    for name in NAMES:  # rather than while the first visitor waits
+        board_table(space.state, BoardQuery.read(QueryParams(), name))
+    app = create_app(space)
     config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
     config.timeout_graceful_shutdown = GRACE
     uvicorn.Server(config).run()

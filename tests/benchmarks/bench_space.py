@@ -188,7 +188,7 @@ def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
         "board": (30, f"{FIRST}&page={draw.randint(1, 50)}"),
         "filter": (20, f"{FIRST}&{draw.choice(QUERIES)}"),
         "model": (15, f"/model/fact_or_fair/{entry}"),
-        "figure": (8, "/figures/fact_or_fair/inaugural/trade_off.json"),
+        "figure": (8, "/figures/fact_or_fair/inaugural/tradeoff-gender.json"),
         "compare": (4, f"/compare?benchmark=fact_or_fair&models={entry},{draw.choice(entries)}"),
         "api board": (10, f"/api/v1/boards/fact_or_fair?page={draw.randint(1, 50)}"),
         "api row": (7, f"/api/v1/boards/fact_or_fair/rows/{entry}"),
