@@ -52,7 +52,7 @@ class Queue(Protocol):
 
 
 class Intake:
-    """Takes submissions in, one after the other.
+    """Takes submissions in. Safe for several threads; those that are being written count for the quotas.
 
     Args:
         state: of the store.
@@ -63,6 +63,8 @@ class Intake:
     def __init__(self, state: State, queue: Queue, settings: Settings) -> None:
         self.state, self.queue, self.settings = state, queue, settings
         self._lock = threading.Lock()
+        self._coming: dict[str, Submission] = {}
+        """What is being written to the store; storages write what comes at once together."""
 
     def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
         """Accept a file, which lies in the store when this returns.
@@ -84,21 +86,26 @@ class Intake:
         with file.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         name = submission_id(user.name, sha256)
-        with self._lock:
-            try:
+        try:
+            with self._lock:
                 self.state.refresh()
                 before = self.state.submission(name)
                 if before is not None and before.outcome != "failed":
                     return before
-                self._check_quota(user)
+                if name not in self._coming:
+                    self._check_quota(user)
                 attempt = 1 if before is None else before.attempt + 1
-                body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size}
-                draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
-                self.state.storage.append([draft], {submission_path(sha256): file})
-                self.state.refresh()
-            except StorageError as error:
-                mend = "hand it in again later; nothing was accepted, and nothing that was before is lost"
-                raise SpaceError("STORE_FAILED", "the store", error.code, "a store that takes it", mend) from error
+                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt)
+            body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size}
+            draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
+            self.state.storage.append([draft], {submission_path(sha256): file})
+            self.state.refresh()
+        except StorageError as error:
+            mend = "hand it in again later; nothing was accepted, and nothing that was before is lost"
+            raise SpaceError("STORE_FAILED", "the store", error.code, "a store that takes it", mend) from error
+        finally:
+            with self._lock:
+                self._coming.pop(name, None)
         accepted = self.state.submission(name)
         assert accepted is not None
         self.queue.put(accepted)
@@ -118,12 +125,14 @@ class Intake:
     def _check_quota(self, user: User) -> None:
         """Whether the user may hand in another one now."""
         settings = self.settings
-        if sum(one.outcome == "waiting" for one in self.state.submissions()) >= settings.queue_length:
+        coming = self._coming.values()
+        if sum(one.outcome == "waiting" for one in self.state.submissions()) + len(coming) >= settings.queue_length:
             found = f"{settings.queue_length} submissions wait"
             raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "hand it in again later")
         used = self.usage(user)
+        own = [one for one in coming if one.user.casefold() == user.name.casefold()]
         for code, what, most, counted in (
-            ("TOO_MANY_WAITING", "waiting", settings.waiting, used.waiting),
+            ("TOO_MANY_WAITING", "waiting", settings.waiting, [*used.waiting, *own]),
             ("QUOTA_VALID", "scored", settings.valid_a_day, used.scored),
             ("QUOTA_FAULTY", "faulty", settings.faulty_a_day, used.faulty),
         ):

@@ -12,11 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from leaderboard_space.errors import SpaceError
 from leaderboard_space.events import Draft
+from leaderboard_space.intake import Intake, User
+from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, add_result, result_draft
 from leaderboard_space.storage import StorageError
 from leaderboard_space.storage.hub import HubStorage, segment_path
@@ -265,6 +269,41 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
         thread.join()
     assert [error.code for error in failed if isinstance(error, StorageError)] == ["STORE_REFUSED"]
     assert sorted(keys(store)) == sorted(f"key-{n}" for n in (*range(12), 20, 22, 23))
+
+
+def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
+    hub: Hub, opened: Open, tmp_path: Path
+) -> None:
+    store = opened()
+    store.append([draft(0)])
+    state = State(store)
+    state._folded.number = 1  # the draft is no event of a board
+    put: list[str] = []
+    queue = SimpleNamespace(put=lambda submission: put.append(submission.id))
+    intake = Intake(state, queue, Settings(waiting=2))
+    hub.log(clear=True)
+    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
+    refused: list[str] = []
+
+    def hand_in(user: str, number: int) -> None:
+        file = tmp_path / f"{user}-{number}.zip"
+        file.write_bytes(f"{user} {number}".encode())
+        try:
+            intake.accept(file, User(user))
+        except SpaceError as error:
+            refused.append(error.code)
+
+    given = [("a", 0), *((user, number) for user in "bcd" for number in range(3)), ("b", 0)]
+    threads = [threading.Thread(target=hand_in, args=one) for one in given]
+    threads[0].start()
+    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([entry for entry in hub.log() if "/commit/" in entry["path"]]) == 2
+    assert sorted(set(refused)) == ["TOO_MANY_WAITING"]
+    assert len(state.submissions()) == len(set(put)) == 1 + 2 * 3
 
 
 def until(holds: Callable[[], bool]) -> None:
