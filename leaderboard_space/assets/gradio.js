@@ -1,4 +1,4 @@
-// Gradio's pages follow the theme that the switch in the page's head sets: Gradio knows it as a class of the body.
+// Gradio's pages as ours: they follow the theme of the page's head, which Gradio knows as a class of the body.
 "use strict";
 
 function followTheme() {
@@ -13,3 +13,10 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 document.addEventListener("themechange", followTheme);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", followTheme);
+
+// Gradio lets every link of a text open a new tab. Ours stay in this one, but for signing in from within a frame.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".ours a");
+  if (!link || link.origin !== location.origin) return;
+  if (window === window.top || !link.pathname.startsWith("/oauth/")) link.target = "_self";
+}, true);
