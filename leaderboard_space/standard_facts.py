@@ -14,7 +14,7 @@ from leaderboard_space.genres import RELATIONS
 from leaderboard_space.stereotypical_bias import SCENARIOS, TOPS
 from leaderboard_space.text import number, plain
 from metrics.fact_or_fair.formula import GROUPS
-from metrics.iris_score.standards import ARCHETYPES, FOUNDATIONAL_COHORT, GRANULAR
+from metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR
 from metrics.total_bias_score.standards import COHORTS
 from submissions.board import Row
 from submissions.fact_or_fair import CONTEXTS
@@ -154,11 +154,6 @@ def references(benchmark: str) -> list[str]:
             "(`builders/reference/fact_or_fair_statistics.csv`); what no figure decides is left out.",
         ]
     return []
-
-
-def profile_names() -> Mapping[str, str]:
-    """IRIS' codes and archetypes."""
-    return ARCHETYPES
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from leaderboard_space.standard_facts import (
     moves,
     neighbours,
     parameters,
-    profile_names,
     references,
     title_of,
 )
 from leaderboard_space.views import VIEWS
+from metrics.iris_score.standards import ARCHETYPES
 from submissions.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)
@@ -60,7 +60,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         metrics=metrics(benchmark),
         cohort=cohort(benchmark),
         references=references(benchmark),
-        archetypes=profile_names() if benchmark == "iris" else {},
+        archetypes=ARCHETYPES if benchmark == "iris" else {},
         ranked=sum(row.rank is not None for row in rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),
