@@ -24,7 +24,7 @@ from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission, result_draft
 from leaderboard_space.storage import StorageError, submission_path
 from submissions.faults import Fault, UsageError
-from submissions.result import Result
+from submissions.result import MAX_BYTES, Result
 
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
@@ -97,7 +97,9 @@ class Attempt:
         if outcome.reason and tries < self.settings.tries:
             self._insist(lambda: self.queue.note(self.job, Record(tries, now(), outcome.reason)))
             RETRIED.inc()
-            _LOG.warning("a job is to be tried again: it %s", outcome.reason, extra={**about, "seconds": seconds})
+            _LOG.warning(
+                "a job is to be tried again: it %s", outcome.reason, extra={**about, "seconds": round(seconds, 3)}
+            )
         else:
             self._end(submission, outcome, tries, seconds)
 
@@ -123,11 +125,14 @@ class Attempt:
                 return read_outcome(ended, folder), ended.seconds
         except StorageError as error:
             return Outcome(reason=f"could not be read: {error.what}"), 0.0
+        except OSError as error:
+            return Outcome(reason=f"could not be begun: {error.strerror or error}"), 0.0
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
         """Put the end of the attempt into the log."""
         job = {"id": self.job.id, "attempt": self.job.attempt}
         key = f"ended:{self.job.id}:{self.job.attempt}"
+        self._insist(self.state.refresh)
         if outcome.result is not None:
             made, files = result_draft(outcome.result, submission.user, submission.organisation)
             found = {"key": made.body["key"], "entry": made.body["entry"], "same": self._same(submission, made)}
@@ -208,8 +213,9 @@ def read_outcome(ended: Ended, folder: Path) -> Outcome:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
         return Outcome(reason=ended.reason)
     try:
-        if (folder / FAULTS).is_file():
-            return Outcome(faults=tuple(Fault(**fault) for fault in orjson.loads((folder / FAULTS).read_bytes())))
+        faults = folder / FAULTS
+        if faults.is_file() and faults.stat().st_size <= MAX_BYTES:
+            return Outcome(faults=tuple(Fault(**fault) for fault in orjson.loads(faults.read_bytes())))
         return Outcome(result=Result.load(folder / RESULT))
     except (UsageError, ValueError, TypeError) as error:
         _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})

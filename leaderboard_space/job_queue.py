@@ -5,9 +5,11 @@ It lies in a file of SQLite or in Redis, outlives every process, and can be lost
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,6 +22,7 @@ from leaderboard_space.settings import Settings
 from leaderboard_space.storage import StorageError
 
 FILE = "queue.db"
+_LOG = logging.getLogger("fairspace.jobs")
 _NAME = "fairspace"
 _LEASE, _BEAT, _RECORD = "lease:", "beat:", "record:"
 
@@ -92,6 +95,19 @@ class _JsonSerializer(Serializer):
         return Message(*orjson.loads(data))
 
 
+def _in_file(file: Path, about: Mapping[str, Any]) -> Huey:
+    """A queue in a file, which is made anew where it is damaged: the log says what is to be done."""
+    try:
+        return SqliteHuey(_NAME, filename=str(file), strict_fifo=True, timeout=30, **about)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        _LOG.warning("the queue is made anew: %s", error)
+        for part in file.parent.glob(f"{file.name}*"):
+            part.unlink()
+        return SqliteHuey(_NAME, filename=str(file), strict_fifo=True, timeout=30, **about)
+
+
 class JobQueue:
     """The queue that the settings name.
 
@@ -109,7 +125,7 @@ class JobQueue:
             self.huey: Huey = RedisHuey(_NAME, url=settings.queue, **about)
         else:
             settings.work.mkdir(parents=True, exist_ok=True)
-            self.huey = SqliteHuey(_NAME, filename=str(settings.work / FILE), strict_fifo=True, timeout=30, **about)
+            self.huey = _in_file(settings.work / FILE, about)
         self._task = self.huey.task()(score)
         self._kept = self.huey.storage
 

@@ -173,12 +173,15 @@ def test_a_file_that_the_store_has_lost_fails_and_says_so(tmp_path: Path) -> Non
     assert "It could not be read: no file submissions/" in log(about)[-1].body["reason"]
 
 
-def test_a_queue_that_was_lost_is_made_again_from_the_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", [None, b"", b"no database" * 1000])
+def test_a_queue_that_was_lost_is_made_again_from_the_log(tmp_path: Path, left: bytes | None) -> None:
     about = settings(tmp_path)
     opened = space(about)
     hand_in(opened, tmp_path, good())
     opened.jobs.stop()
     (about.work / "queue.db").unlink()
+    if left is not None:
+        (about.work / "queue.db").write_bytes(left)
     work_off(space(about))
     assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
 
