@@ -47,6 +47,8 @@ def examine(space: Space) -> dict[str, Any]:
     except StorageError as error:
         wrong.append(error.code)
         last = space.state.number
+    if space.storage.trouble is not None and space.storage.trouble.code not in wrong:
+        wrong.append(space.storage.trouble.code)
     alive = space.jobs.alive()
     if not alive:
         wrong.append("WORKERS_GONE")

@@ -40,7 +40,13 @@ class StorageError(CodedError):
 
 
 class Storage(Protocol):
-    """A log and its files. Safe for several threads; what several processes or Spaces append is one log."""
+    """A log and its files. Safe for several threads; what several processes or Spaces append is one log.
+
+    Args:
+        trouble: what keeps the storage from being read or written since it was last tried; None if nothing does.
+    """
+
+    trouble: StorageError | None
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """Make files and events durable, the files first; all of them or, after an error, a part that does no harm.

@@ -86,7 +86,6 @@ class HubStorage:
     ) -> None:
         self.repo_id, self._segment, self._every = repo_id, segment, every
         self.trouble: StorageError | None = None
-        """Why the head could not be asked for last; None if it could."""
         self._requests = partial(Requests, f"datasets/{repo_id}", sleep, draw)
         self._repository = Repository(repo_id, endpoint, token)
         folder = work / "hub" / repo_id.replace("/", "--")

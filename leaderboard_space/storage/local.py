@@ -38,6 +38,8 @@ class LocalStorage:
         root: the folder; made when something is appended first.
     """
 
+    trouble: StorageError | None = None
+
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
         self._lock = threading.RLock()

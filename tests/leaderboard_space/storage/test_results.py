@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from leaderboard_space.storage.local import LocalStorage
 from submissions import bundled
 from submissions.faults import UsageError
 from submissions.result import Result, rescore
+from tests.hub.running import ROOT
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 
 
@@ -130,3 +133,11 @@ def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.M
     storage = LocalStorage(tmp_path)
     assert (bundled.score_bundled(storage), bundled.score_bundled(storage)) == (1, 0)
     assert [own.result.meta["model"] for own in folded(tmp_path).entries()] == ["baseline: constant"]
+
+
+def test_the_command_needs_no_pages_to_read_a_store() -> None:
+    code = (
+        "import leaderboard_space.state, leaderboard_space.storage.hub as hub, sys; print({'gradio'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "False\n"
