@@ -20,6 +20,7 @@ from leaderboard_space.gradio_calls import Failures
 from leaderboard_space.gradio_gate import Gate
 from leaderboard_space.gradio_maintain import build_maintain
 from leaderboard_space.gradio_submit import build_submit
+from leaderboard_space.guard import ENVELOPE_BYTES
 from leaderboard_space.space import Space
 
 KEPT_SECONDS = 3600
@@ -59,7 +60,7 @@ async def _mount(app: FastAPI, space: Space) -> None:
             footer_links=[],
             run_history=False,
             show_error=False,
-            max_file_size=space.settings.upload_bytes,
+            max_file_size=space.settings.upload_bytes + ENVELOPE_BYTES,  # what is larger, `Guard` refuses
             ssr_mode=False,
             enable_monitoring=False,
             pwa=False,
@@ -69,4 +70,4 @@ async def _mount(app: FastAPI, space: Space) -> None:
     (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
     mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
     mounted.app = Gate(mounted.app, blocks)
-    queueing.traceback = routes.traceback = Failures  # type: ignore[assignment]
+    vars(queueing)["traceback"] = vars(routes)["traceback"] = Failures

@@ -38,8 +38,10 @@ async def checked(request: Request, blocks: gr.Blocks) -> Receive:
     while found:
         part = found.pop()
         if isinstance(part, dict) and ("path" in part or "url" in part):
-            part.pop("url", None)
             _check_file(part.get("path"), folder)
+            part.pop("url", None)
+            part["meta"] = {"_type": "gradio.FileData"}
+            continue
         found += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     body = [orjson.dumps(call)]
 

@@ -16,7 +16,7 @@ from leaderboard_space.errors import SpaceError
 from leaderboard_space.gradio_calls import checked
 from leaderboard_space.identity import current_user
 from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
-from leaderboard_space.refusals import refuse
+from leaderboard_space.refusals import note, refuse
 
 UPLOAD = "/gradio_api/upload"
 PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
@@ -71,12 +71,17 @@ class Gate:
             except SpaceError as error:
                 await refuse(request, error)(scope, receive, send)
                 return
-        await self.app(scope, receive, _hardened(send))
+        await self.app(scope, receive, _hardened(request, send))
 
 
-def _hardened(send: Send) -> Send:
+def _hardened(request: Request, send: Send) -> Send:
+    """Adds headers to what Gradio answers; what it refuses by itself leaves a line in the log, too."""
+
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
+            if 400 <= message["status"] < 500:
+                found = f"Gradio answers {message['status']}"
+                note(request, SpaceError("BAD_PARAMETER", request.url.path, found, "what its pages send", "see /api"))
             headers = MutableHeaders(scope=message)
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

@@ -72,7 +72,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        uploader = ""
+        uploader, received = "", 0
         try:
             current_user(request)
             check_head(request)
@@ -83,14 +83,15 @@ class Guard:
                 uploader = self._begin_upload(request)
             body = Body(request, receive, self._limits(uploader))
             body.check_length()
+            try:
+                await self._pass_on(request, body, send)
+            finally:
+                received = body.received
         except SpaceError as error:
             await refuse(request, error)(scope, receive, _closing(send))
-            return
-        try:
-            await self._pass_on(request, body, send)
         finally:
             if uploader:
-                self._end_upload(uploader, body.received)
+                self._end_upload(uploader, received)
 
     async def _pass_on(self, request: Request, body: Body, send: Send) -> None:
         """Let the application answer, unless the body turns out to be refused before it does."""

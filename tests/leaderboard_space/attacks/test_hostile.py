@@ -1,0 +1,331 @@
+"""What strangers hand in: hostile files, uploads that are too large, too slow or too many, and payloads as text."""
+
+import csv
+import io
+import json
+import select
+import socket
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import Page
+
+from leaderboard_space.intake import User
+from leaderboard_space.tokens import Tokens
+from submissions.baselines import baseline_meta
+from submissions.writing import write_submission
+from tests.leaderboard_space.attacks.running import SIGNING, Running, running
+from tests.leaderboard_space.chromium import chromium
+from tests.submissions.hostile import CASES
+
+SUBMIT, UPLOAD = "/api/v1/submissions", "/gradio_api/upload"
+MOST = 8_000_000
+PAYLOAD = (
+    "=cmd|' /C calc'!A0 <script>window.__x=1</script><img src=x onerror=window.__x=2> [l](javascript:window.__x=3) "
+    "{{7*7}} ${window.__x=4} \"'><svg onload=window.__x=5> **b** https://evil.example/"
+)
+BIDI = "a\u202ecba\u2066<b>\u200b"
+KINDS = (
+    *("zip_slip", "zip_symlink", "duplicate_member", "overlapping_members", "wrong_crc", "encrypted_members"),
+    *("name_right_to_left", "bomb_by_ratio", "many_members", "pickle_in_zip", "meta_deep", "manifest_bomb"),
+    *("parquet_dictionary_bomb", "parquet_type_that_ends_the_process"),
+)
+"""Of the cases that `tests.submissions.hostile` checks one by one."""
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    told = {"workers": "2", "waiting": "60", "faulty_a_day": "60", "upload_seconds": "3", "upload_bytes": str(MOST)}
+    with running(tmp_path_factory.mktemp("space"), **told) as found:
+        yield found
+
+
+def as_zip(path: Path) -> bytes:
+    """A submission as one file."""
+    if path.is_file():
+        return path.read_bytes()
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(path.iterdir()):
+            archive.write(file, file.name)
+    return held.getvalue()
+
+
+def image_bomb() -> bytes:
+    """A submission with a picture of a hundred thousand by a hundred thousand pixels in a few bytes."""
+    head = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0)
+    png = b"\x89PNG\r\n\x1a\n"
+    for kind, data in ((b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 1_000_000)), (b"IEND", b"")):
+        png += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    table, held = io.BytesIO(), io.BytesIO()
+    columns = {"task": ["generation"], "id": ["generation/nurse"], "sample": pa.array([0], pa.int32()), "image": [png]}
+    pq.write_table(pa.table(columns), table)
+    meta = baseline_meta("random", "iris", 0, {}).model_copy(update={"baseline": None, "model": "a picture"})
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("submission.json", meta.model_dump_json(exclude_none=True))
+        archive.writestr("images.parquet", table.getvalue())
+    return held.getvalue()
+
+
+def payload_zip(path: Path) -> bytes:
+    """A good submission, every text of which is a payload."""
+    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    text = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), PAYLOAD)
+    meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
+    meta = meta.model_copy(update={"baseline": None, "generation": {PAYLOAD[:60]: PAYLOAD}} | text)
+    return write_submission(path / "payload.zip", meta, tables).read_bytes()
+
+
+def faulty_payload_zip() -> bytes:
+    """A submission whose faults quote payloads."""
+    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
+    meta |= {"model": BIDI, "licence": 7, PAYLOAD: PAYLOAD}
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("submission.json", json.dumps(meta))
+        row = {"task": PAYLOAD, "id": PAYLOAD, "sample": 0, "response": PAYLOAD}
+        archive.writestr("responses.jsonl", json.dumps(row) + "\n")
+    return held.getvalue()
+
+
+@pytest.fixture(scope="module")
+def handed_in(space: Running, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Everything hostile, handed in at once: name -> what became of it."""
+    root = tmp_path_factory.mktemp("hostile")
+    files = {}
+    for name in KINDS:
+        (root / name).mkdir()
+        files[name] = as_zip(CASES[name].build(root / name))
+    files |= {"image_bomb": image_bomb(), "payload": payload_zip(root), "faulty_payload": faulty_payload_zip()}
+    program = space.program("mallory", PAYLOAD)
+    names = {}
+    for name, content in files.items():
+        form = {"file": ("../../etc/passwd\u202e.zip", content)}
+        data = {"organisation": PAYLOAD} if "payload" in name else {}
+        answer = program.post(SUBMIT, files=form, data=data)
+        assert answer.status_code == 202, (name, answer.text)
+        names[name] = answer.json()["id"]
+    found = {}
+    deadline = time.monotonic() + 240
+    for name, identity in names.items():
+        while (told := program.get(f"{SUBMIT}/{identity}").json())["outcome"] == "waiting":
+            assert time.monotonic() < deadline, name
+            time.sleep(0.2)
+        found[name] = told
+    return found
+
+
+@pytest.mark.parametrize("name", [*KINDS, "image_bomb", "faulty_payload"])
+def test_a_hostile_submission_is_refused_with_its_codes_and_one_line(
+    space: Running, handed_in: dict[str, dict[str, Any]], name: str
+) -> None:
+    told = handed_in[name]
+    assert told["outcome"] == "refused", told
+    codes = {fault["code"] for fault in told["faults"]}
+    if name in CASES and CASES[name].codes:
+        assert codes & CASES[name].codes, (codes, CASES[name].codes)
+    (line,) = space.await_lines(logger="fairspace.jobs", message="a job ended", id=told["id"])
+    assert line["outcome"] == "refused"
+    assert not [row for row in space.events() if row["kind"] == "result" and row["body"]["user"] != "mallory"]
+
+
+def test_of_all_that_one_row_came_to_be(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:
+    assert handed_in["payload"]["outcome"] == "scored"
+    assert [event["body"]["entry"] for event in space.events() if event["kind"] == "result"] == [
+        handed_in["payload"]["entry"]
+    ]
+    stored = {path.name for path in (space.root / "store").rglob("*") if path.is_file()}
+    assert not [name for name in stored if "passwd" in name or "cmd" in name]
+
+
+def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds: float = 20) -> tuple[int, str]:
+    """Send a request part by part until it is answered; the status and the id of the request."""
+    port = int(space.address.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), seconds) as sent:
+        sent.sendall(head.encode())
+        for part in parts:
+            if select.select([sent], [], [], 0.002)[0]:
+                break
+            sent.sendall(part)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            chunk = sent.recv(65536)
+            assert chunk, answer
+            answer += chunk
+    lines = answer.split(b"\r\n\r\n")[0].decode().split("\r\n")
+    fields = dict(line.lower().split(": ", 1) for line in lines[1:])
+    return int(lines[0].split()[1]), fields["x-request-id"]
+
+
+def head(path: str, user: str, *more: str) -> str:
+    """The head of an upload."""
+    token = Tokens(SIGNING).make(User(user)) if user else ""
+    own = (f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"X-Fairspace-Token: {token}", *more)
+    return "\r\n".join(line for line in own if not line.endswith(": ")) + "\r\n\r\n"
+
+
+def one_line(space: Running, answered: tuple[int, str], status: int, code: str) -> None:
+    """Assert that a request was refused so, and left one line."""
+    assert answered[0] == status
+    (line,) = space.await_lines(logger="fairspace.refused", request=answered[1])
+    assert line["code"] == code
+
+
+def chunks(part: bytes, count: int) -> Iterator[bytes]:
+    """A body whose length nobody told."""
+    for _ in range(count):
+        yield f"{len(part):x}\r\n".encode() + part + b"\r\n"
+    yield b"0\r\n\r\n"
+
+
+MULTIPART = "Content-Type: multipart/form-data; boundary=xx"
+
+
+@pytest.mark.parametrize("path", [SUBMIT, UPLOAD])
+def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(space: Running, path: str) -> None:
+    user = "large" + path[-3:]
+    told = raw(space, head(path, user, MULTIPART, f"Content-Length: {MOST * 2}"), [])
+    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
+    told = raw(space, head(path, user, MULTIPART, "Content-Length: 99999999999999999999"), [])
+    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
+    start = b'--xx\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n'
+    body = [f"{len(start):x}\r\n".encode() + start + b"\r\n", *chunks(b"x" * 100_000, MOST // 100_000 + 2)]
+    told = raw(space, head(path, user, MULTIPART, "Transfer-Encoding: chunked"), body)
+    one_line(space, told, 413, "UPLOAD_TOO_LARGE")
+    part = b'--xx\r\nContent-Disposition: form-data; name="files"; filename="a.zip"\r\n\r\na\r\n'
+    told = raw(space, head(path, user, MULTIPART, "Transfer-Encoding: chunked"), chunks(part * 10, 1000))
+    one_line(space, told, 413, "UPLOAD_TOO_MANY_PARTS")
+    began = time.monotonic()
+    told = raw(space, head(path, user, MULTIPART, "Content-Length: 1000"), [start])
+    one_line(space, told, 408, "UPLOAD_TOO_SLOW")
+    assert time.monotonic() - began < 15
+    told = raw(space, head(path, "", MULTIPART, "Content-Length: 1000"), [])
+    one_line(space, told, 401, "SIGN_IN_REQUIRED")
+    assert not [file for file in (space.root / "work" / "gradio").rglob("*") if file.is_file()]
+
+
+def test_what_is_no_upload_may_not_be_large(space: Running) -> None:
+    for path in ("/gradio_api/queue/join", "/gradio_api/call/boards", "/api/v1/nothing", "/"):
+        told = raw(space, head(path, "small", "Content-Length: 9000000"), [])
+        one_line(space, told, 413, "REQUEST_TOO_LARGE")
+    told = raw(space, head("/gradio_api/queue/join", "small", "Transfer-Encoding: chunked"), chunks(b"[" * 1000, 400))
+    one_line(space, told, 413, "REQUEST_TOO_LARGE")
+    told = raw(space, head("/" + "a" * 20_000, "small", "Content-Length: 0"), [])
+    one_line(space, told, 413, "REQUEST_TOO_LARGE")
+    told = raw(space, head("/", "small", f"X-Long: {'a' * 20_000}", "Content-Length: 0"), [])
+    one_line(space, told, 413, "REQUEST_TOO_LARGE")
+    deep = space.program("deep").post("/gradio_api/queue/join", content=b"[" * 200_000)
+    space.refused(deep, "BAD_PARAMETER")
+
+
+def test_ten_thousand_tiny_uploads_end_at_the_sixtieth(space: Running) -> None:
+    program = space.program("tiny")
+    answers = [program.post(UPLOAD, files={"files": ("a.zip", b"a")}) for _ in range(61)]
+    assert {answer.status_code for answer in answers[:60]} == {200}
+    space.refused(answers[60], "TOO_MANY_REQUESTS")
+    held = [file for file in (space.root / "work" / "gradio").rglob("*") if file.is_file()]
+    assert sum(file.stat().st_size for file in held) <= 60
+
+
+def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> None:
+    program = space.program("neat")
+    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", b"PK neat")}).json()
+    assert Path(path).is_relative_to(space.root / "work" / "gradio")
+    events = {event["api_name"]: event for event in program.get("/config").json()["dependencies"]}
+    body = {"fn_index": events["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}
+    assert program.post("/gradio_api/queue/join", json=body).status_code == 200
+    assert "Accepted" in program.get("/gradio_api/queue/data", params={"session_hash": "neat"}).text
+    assert not Path(path).exists()
+    body["data"] = [{"path": path}, ""]
+    program.post("/gradio_api/queue/join", json=body)
+    assert "UPLOAD_MISSING" in program.get("/gradio_api/queue/data", params={"session_hash": "neat"}).text
+
+
+def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[str, dict[str, Any]]) -> None:
+    entry = handed_in["payload"]["entry"]
+    token = Tokens(SIGNING).make(User("the-maintainer", (PAYLOAD,)))
+    mallory = Tokens(SIGNING).make(User("mallory", (PAYLOAD,)))
+    complaints: list[str] = []
+    with chromium() as browser:
+        for who, paths in (
+            (
+                token,
+                (
+                    "/?benchmark=fact_or_fair",
+                    f"/?benchmark=fact_or_fair&q={'%3Cscript%3Ewindow.__x=6%3C/script%3E'}",
+                    f"/model/fact_or_fair/{entry}",
+                    f"/compare?benchmark=fact_or_fair&models={entry},p-1",
+                    f"/embed/fact_or_fair/{entry}",
+                    f"/badge/fact_or_fair/{entry}.svg",
+                    "/maintain",
+                ),
+            ),
+            (
+                mallory,
+                (
+                    f"/submission/{handed_in['payload']['id']}",
+                    f"/submission/{handed_in['faulty_payload']['id']}",
+                    "/queue",
+                    "/submit",
+                ),
+            ),
+        ):
+            context = browser.new_context(extra_http_headers={"X-Fairspace-Token": who})
+            page = context.new_page()
+            page.on("dialog", lambda found: (complaints.append(f"dialog {found.message}"), found.dismiss()))
+            page.on(
+                "request",
+                lambda asked: (
+                    None if asked.url.startswith((space.address, "data:", "blob:")) else complaints.append(asked.url)
+                ),
+            )
+            page.on("console", lambda told: complaints.append(told.text) if told.type == "error" else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            for path in paths:
+                look(page, space, path)
+            context.close()
+    assert complaints == []
+
+
+def look(page: Page, space: Running, path: str) -> None:
+    """Open a page and assert that the payload is text on it."""
+    page.goto(space.address + path)
+    if path in ("/submit", "/maintain"):
+        page.wait_for_selector("#own table" if path == "/submit" else "#rows table")
+    assert page.evaluate("window.__x") is None, path
+    for made in ("img[src='x']", "svg[onload]", "a[href^='javascript:']", "a[href*='evil.example']"):
+        assert page.locator(made).count() == 0, (path, made)
+    scripts = page.evaluate("[...document.scripts].filter(one => one.textContent.includes('__x')).length")
+    assert scripts == 0, path
+    if path.startswith(("/model", "/maintain")):
+        assert "<script>window.__x=1</script>" in page.evaluate("document.body.innerText"), path
+    assert "\u202e" not in page.evaluate("document.documentElement.textContent"), path
+
+
+def test_no_download_holds_a_formula_or_a_header_of_somebody_elses(
+    space: Running, handed_in: dict[str, dict[str, Any]]
+) -> None:
+    client = space.client()
+    table = client.get("/download/fact_or_fair/inaugural.csv")
+    rows = list(csv.reader(io.StringIO(table.text)))
+    mine = [row for row in rows if any("window.__x" in cell for cell in row)]
+    assert len(mine) == 1
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
+    assert not [cell for cell in mine[0] if cell.startswith("-") and not cell.lstrip("-").replace(".", "").isdigit()]
+    parquet = pq.read_table(io.BytesIO(client.get("/download/fact_or_fair/inaugural.parquet").content))
+    assert parquet.num_rows == len(rows) - 1
+    told = client.get("/download/fact_or_fair/inaugural.json")
+    assert told.headers["content-type"].startswith("application/json")
+    for answer in (table, told, client.get(f"/badge/fact_or_fair/{handed_in['payload']['entry']}.svg")):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "cmd" not in str(answer.headers)
