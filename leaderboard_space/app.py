@@ -69,7 +69,7 @@ def create_app(space: Space) -> FastAPI:
     )
     app.state.space = space
     app.state.metrics = Metrics(space)
-    app.add_middleware(GZipMiddleware, minimum_size=1024)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guard, space=space)
     sign_in.attach(app, space)
     app.add_middleware(Watching, metrics=app.state.metrics)
