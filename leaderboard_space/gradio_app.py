@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import warnings
 from pathlib import Path
 
@@ -33,7 +34,8 @@ THEME = gr.themes.Base(primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONT
 def build(space: Space) -> gr.Blocks:
     """The pages and endpoints over one Space."""
     folder = Path(space.settings.work).absolute() / "gradio"
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # uploads of an earlier process
+    folder.mkdir(parents=True)
     os.environ["GRADIO_TEMP_DIR"] = str(folder)  # Gradio knows no other way to be told
     with gr.Blocks(title="fairspace", analytics_enabled=False, delete_cache=(600, KEPT_SECONDS)) as blocks:
         add_endpoints(space)
@@ -69,5 +71,5 @@ async def _mount(app: FastAPI, space: Space) -> None:
         )
     (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
     mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
-    mounted.app = Gate(mounted.app, blocks)
+    mounted.app = Gate(mounted.app, blocks, space.settings.upload_seconds)
     vars(queueing)["traceback"] = vars(routes)["traceback"] = Failures

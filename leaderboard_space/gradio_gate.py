@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.gradio_calls import checked
+from leaderboard_space.gradio_parts import uploads
 from leaderboard_space.identity import current_user
 from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
 from leaderboard_space.refusals import note, refuse
@@ -44,10 +49,11 @@ class Gate:
     Args:
         app: Gradio's application.
         blocks: its pages and events.
+        seconds: that an upload may take.
     """
 
-    def __init__(self, app: ASGIApp, blocks: gr.Blocks) -> None:
-        self.app, self.blocks = app, blocks
+    def __init__(self, app: ASGIApp, blocks: gr.Blocks, seconds: float) -> None:
+        self.app, self.blocks, self.seconds = app, blocks, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -71,7 +77,19 @@ class Gate:
             except SpaceError as error:
                 await refuse(request, error)(scope, receive, send)
                 return
-        await self.app(scope, receive, _hardened(request, send))
+        try:
+            await self.app(scope, receive, _hardened(request, send))
+        finally:
+            if path == UPLOAD:
+                await run_in_threadpool(sweep, uploads(), self.seconds)
+
+
+def sweep(folder: Path, seconds: float) -> None:
+    """Delete what uploads left that were cut off: Gradio writes them there and forgets them."""
+    for path in folder.glob("tmp*"):
+        with suppress(FileNotFoundError):
+            if path.is_file() and time.time() - path.stat().st_mtime > seconds:
+                path.unlink()
 
 
 def _hardened(request: Request, send: Send) -> Send:
