@@ -90,6 +90,7 @@ class Attempt:
             raise
 
     def _try(self, submission: Submission, tries: int) -> None:
+        about: dict[str, str | int | float]
         about = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
         BEGUN.inc()
         _LOG.info("a job was begun", extra=about)

@@ -103,7 +103,7 @@ class Jobs:
         self._threads: list[threading.Thread] = []
         self._consumer: Consumer | None = None
         self._lock_file: IO[bytes] | None = None
-        self._lock = threading.Lock()
+        self._lock, self._health = threading.Lock(), threading.Lock()
         self._view: tuple[float, _View] | None = None
 
     @cached_property
@@ -127,20 +127,22 @@ class Jobs:
         self._begin("sweep", self._sweep_on)
         if self.settings.workers:
             self._begin("beat", self._beat_on)
-            self._consumer = _Consumer(
+            consumer = _Consumer(
                 self.queue.huey,
                 workers=self.settings.workers,
                 periodic=False,
                 max_delay=self.timing.poll,
                 scheduler_interval=60,
             )
-            self._consumer.start()
+            consumer.start()
+            self._consumer = consumer
             if self.settings.baselines:
                 self._begin("baselines", self._score_baselines)
 
     def stop(self, seconds: float = 20.0) -> None:
         """Take no further job, give the running ones some seconds, and leave what is not done to the next start."""
-        self._stopping.set()
+        with self._health:
+            self._stopping.set()
         if (baselines := self._running.get(LEASE)) is not None:
             baselines.set()
         if self._consumer is not None:
@@ -244,8 +246,9 @@ class Jobs:
     def _sweep_on(self) -> None:
         while not self._stopping.wait(self.timing.sweep):
             self._sweep_safely()
-            if self._consumer is not None:
-                self._consumer.check_worker_health()
+            with self._health:
+                if self._consumer is not None and not self._stopping.is_set():
+                    self._consumer.check_worker_health()
 
     def _score_baselines(self) -> None:
         """Score the bundled baselines while nothing waits; a job that begins ends the one in hand."""
