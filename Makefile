@@ -32,4 +32,4 @@ bench: setup
 	$(BIN)/python -m tests.benchmarks
 
 leaderboard: setup
-	$(BIN)/fairspace leaderboard --port $(PORT)
+	$(BIN)/fairspace leaderboard --port $(PORT) --insecure-local
