@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
-from gradio_client import Client, handle_file  # type: ignore[import-untyped]
-from gradio_client.exceptions import AppError  # type: ignore[import-untyped]
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
 
 from submissions.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
