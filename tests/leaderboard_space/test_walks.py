@@ -1,0 +1,428 @@
+"""The Space as people meet it: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from leaderboard_space.events import Draft
+from leaderboard_space.state import result_draft, submission_id
+from leaderboard_space.storage.local import LocalStorage
+from submissions.check import check_submission
+from tests.leaderboard_space.attacks.running import Running, running
+from tests.leaderboard_space.chromium import chromium
+from tests.leaderboard_space.factory import HOSTILE, bad_zip, good_zip, renamed, result
+from tests.leaderboard_space.walking import (
+    DESKTOP,
+    PAPER,
+    PHONE,
+    Scheme,
+    Walk,
+    focused,
+    read_download,
+    walking,
+    worker,
+)
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)
+
+BOARD = "/?benchmark=fact_or_fair"
+TWINS = 100
+"""Rows of one model under many names, so that the board has a second page."""
+REFUSED = submission_id("ann", "0" * 64)
+WINDOWS: tuple[tuple[ViewportSize, Scheme], ...] = (
+    (DESKTOP, "light"),
+    (PHONE, "dark"),
+    (DESKTOP, "dark"),
+    (PHONE, "light"),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A Space with its own rows of one benchmark, and all published ones; its log holds no traceback."""
+    root = tmp_path_factory.mktemp("space")
+    storage = LocalStorage(root / "store")
+    named = result("fact_or_fair", "stereotyped", HOSTILE)
+    twin = replace(named, meta={**named.meta, "organisation": "the twins"})
+    twins = (renamed(twin, f"twin-{n:03}") for n in range(TWINS))
+    made = [result_draft(one) for one in (result("fact_or_fair", "constant"), named, *twins)]
+    files = {path: content for _, held in made for path, content in held.items()}
+    storage.append([*(draft for draft, _ in made), *refused(root)], files)
+    storage.close()
+    with running(root, workers="0", requests_a_minute="0") as found:
+        yield found
+
+
+def refused(folder: Path) -> list[Draft]:
+    """A submission with faults, as the log has it."""
+    path, _ = bad_zip(folder / "bad.zip")
+    faults = [fault.to_json() for fault in check_submission(path, allow_baseline=False).faults]
+    about = {"id": REFUSED, "attempt": 1}
+    accepted = about | {"user": "ann", "organisation": "", "sha256": "0" * 64, "size": 1}
+    ended = about | {"faults": faults}
+    return [Draft("accepted", f"accepted:{REFUSED}:1", accepted), Draft("refused", f"ended:{REFUSED}:1", ended)]
+
+
+@pytest.fixture
+def walk(browser: Browser, space: Running, request: pytest.FixtureRequest) -> Iterator[Walk]:
+    window: tuple[ViewportSize, Scheme] = getattr(request, "param", WINDOWS[0])
+    with walking(browser, space, *window) as found:
+        yield found
+
+
+def windows(count: int) -> pytest.MarkDecorator:
+    """So many windows, in which the same walk is taken."""
+    names = [f"{size['width']}-{scheme}" for size, scheme in WINDOWS[:count]]
+    return pytest.mark.parametrize("walk", WINDOWS[:count], indirect=True, ids=names)
+
+
+def entry_of(space: Running, model: str) -> str:
+    """The entry of a model that was scored here."""
+    for event in reversed(space.events()):
+        if event["kind"] == "result" and event["body"]["result"]["meta"]["model"] == model:
+            return str(event["body"]["entry"])
+    raise AssertionError(f"no row of {model}")
+
+
+@windows(2)
+def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, browser: Browser, space: Running) -> None:
+    page = walk.page
+    walk.to(BOARD)
+    count = page.locator(".count")
+    expect(count).to_contain_text("of")
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
+    page.get_by_label("Search model or organisation").fill("twin-01")
+    page.get_by_label("Search model or organisation").press("Enter")
+    expect(count).to_contain_text("10 of")
+    assert set(walk.column("Model")) == {f"twin-01{n}" for n in range(10)}
+    page.get_by_label("Figures").select_option("baseline")  # applies by itself
+    expect(page.get_by_text("No row of this board fits.")).to_be_visible()
+    page.get_by_role("link", name="Clear filters").click()
+    page.get_by_label("Figures").select_option("published")
+    expect(page.locator("table.board .chip-published").first).to_be_visible()
+    page.locator("table.board thead").get_by_role("link", name="Fact race").click()
+    expect(page.locator("[aria-sort=descending]")).to_contain_text("Fact race")
+    shown = [float(text) for text in walk.column("Fact race") if text[0].isdigit()]
+    assert len(shown) >= 6
+    assert shown == sorted(shown, reverse=True)
+    page.get_by_role("link", name="Coverage and worst case").click()
+    expect(page.locator("table.board thead")).to_contain_text("Worst")
+    walk.fits()
+    before = page.locator("table.board tbody").inner_text()
+    address = page.get_by_role("link", name="Permalink to this view").get_attribute("href")
+    assert address is not None
+    with walking(browser, space, walk.size, walk.scheme) as other:
+        other.to(address)
+        assert other.page.locator("table.board tbody").inner_text() == before
+
+
+@windows(4)
+def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
+    page = walk.page
+    walk.to(BOARD)
+    boxes = page.locator("table.board").get_by_role("checkbox")
+    for number in range(4):
+        boxes.nth(number).check()
+    expect(boxes.nth(4)).to_be_disabled()  # four at most
+    boxes.nth(3).uncheck()
+    page.get_by_role("button", name="Compare them").click()
+    expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(3)
+    walk.fits()
+    page.get_by_role("link", name="Take ", exact=False).first.click()
+    expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(2)
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
+    expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
+    page.get_by_role("list", name="Chosen models").get_by_role("link").first.click()
+    walk.fits()
+    page.locator("table.values tbody a").first.click()
+    expect(page.get_by_role("heading", name="What it was made from")).to_be_visible()
+    walk.fits()
+    page.get_by_role("link", name="FACT-OR-FAIR").first.click()
+    page.get_by_role("link", name="What it fixes").click()
+    walk.fits()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("inaugural")
+    walk.follow("Errata")
+    expect(page.get_by_text("E-IRIS-02").first).to_be_visible()
+
+
+@windows(2)
+def test_a_visitor_sees_the_fairness_space_drawn_with_its_numbers(walk: Walk) -> None:
+    page = walk.page
+    walk.to("/?benchmark=iris")
+    walk.follow("Fairness space")
+    figure = page.locator("figure").first
+    expect(figure.locator("[data-drawn]")).to_be_visible()
+    figure.get_by_text("How to read this").click()
+    figure.get_by_text("Its numbers as a table").click()
+    expect(figure.get_by_role("region")).to_contain_text("Bagel")
+    walk.fits()
+
+
+def test_downloads_hold_the_rows_of_the_page(walk: Walk, tmp_path: Path) -> None:
+    walk.to(f"{BOARD}&q=script")
+    with read_download(walk, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["model"] == f"'{HOSTILE}"  # no formula
+    (row,) = pyarrow.parquet.read_table(read_download(walk, "Parquet", tmp_path)).to_pylist()
+    assert row["model"] == HOSTILE
+    assert HOSTILE in json.dumps(json.loads(read_download(walk, "JSON", tmp_path).read_bytes()))
+
+
+def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -> None:
+    page = walk.page
+
+    def ground() -> Any:
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    walk.to("/")
+    assert ground() == PAPER["light"]
+    page.emulate_media(color_scheme="dark")
+    assert ground() == PAPER["dark"]
+    switch = page.get_by_role("button", name="Theme")
+    switch.click()
+    assert ground() == PAPER["light"]
+    walk.follow("Errata")
+    assert ground() == PAPER["light"]
+    walk.to("/submit")
+    expect(page.locator("#who")).to_contain_text("Sign in")
+    assert ground() == PAPER["light"]
+
+
+def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> None:
+    page = walk.page
+    walk.to("/?benchmark=iris")
+    page.keyboard.press("Tab")
+    assert focused(page)["text"] == "Skip to the content"
+    assert focused(page)["seen"]
+    page.keyboard.press("Enter")
+    assert focused(page)["id"] == "main"
+    order: list[dict[str, Any]] = []
+    while not order or order[-1]["text"] != "Bagel":
+        page.keyboard.press("Tab")
+        order.append(focused(page))
+        assert order[-1]["line"] >= 2, order[-1]
+        assert order[-1]["seen"], order[-1]
+        assert len(order) < 60
+    texts = [found["text"] for found in order]
+    places = [texts.index(text) for text in ("IRIS", "How to read this", "Apply", "Scores", "Model", "Bagel")]
+    assert places == sorted(places)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Bagel")
+    page.locator("summary", has_text="How to read this").last.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("details[open].how").last).to_be_visible()
+
+
+@windows(2)
+def test_a_hostile_name_is_text_on_every_page(walk: Walk, space: Running) -> None:
+    page, entry = walk.page, entry_of(space, HOSTILE)
+    for path in (
+        f"{BOARD}&q=script",
+        f"/model/fact_or_fair/{entry}",
+        f"/compare?benchmark=fact_or_fair&models={entry}",
+        f"/embed/fact_or_fair/{entry}",
+    ):
+        walk.to(path)
+        expect(page.get_by_text("=cmd() <script>").first).to_be_visible()
+        assert page.locator("img[src*='evil.example'], a[href*='evil.example']").count() == 0
+        assert page.locator("script:not([src])").count() == 0
+    answer = page.goto(f"{space.address}/badge/fact_or_fair/{entry}.svg")
+    assert answer is not None
+    assert answer.headers["content-type"].startswith("image/svg+xml")
+    assert "<script" not in answer.text()
+
+
+def test_a_row_offers_its_badge_and_its_frame_to_copy(walk: Walk) -> None:
+    page = walk.page
+    walk.to("/model/iris/p-01")
+    badge = page.locator(".badges img")
+    assert badge.evaluate("image => image.complete && image.naturalWidth > 80")
+    page.get_by_role("button", name="Copy Row as a frame").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("<iframe src=")
+    frame = copied.split('"')[1].replace("&amp;", "&")
+    walk.to(frame[frame.index("/embed/") :])
+    expect(page.get_by_role("link", name="Bagel")).to_be_visible()
+
+
+def hand_in(page: Page, path: Path) -> None:
+    """Choose a file and hand it in."""
+    page.locator("#file input[type=file]").set_input_files(path)
+    expect(page.locator("#file")).to_contain_text(path.stem)
+    page.get_by_role("button", name="Hand in").click()
+
+
+@windows(2)
+def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Running, tmp_path: Path) -> None:
+    page, model = walk.page, f"Walked {walk.size['width']}"
+    user = f"sue-{walk.size['width']}"
+    bad, codes = bad_zip(tmp_path / "bad.zip")
+    bad = bad.rename(tmp_path / f"{user}-bad.zip")
+    good = good_zip(tmp_path / f"{user}-good.zip", model)
+    walk.sign_in(user, "lab")
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
+    for path in (bad, good):
+        hand_in(page, path)
+        expect(page.locator("#outcome")).to_contain_text("is on the disk and waiting at position")
+    expect(page.locator("#own")).to_contain_text("2 of 3 waiting")
+    walk.fits()
+    walk.follow("Queue")
+    expect(page.locator("tbody tr", has_text=user)).to_have_count(2)
+    assert [text.split()[0] for text in page.locator("tbody tr").all_inner_texts()] == ["1", "2"]
+    walk.follow("Submit")
+    with worker(space):
+        expect(page.locator("#own")).to_contain_text("9 scored, 19 faulty; 0 of 3 waiting", timeout=120_000)
+    page.locator("#own tr", has_text="refused").get_by_role("link").click()
+    expect(page.get_by_role("heading", name="What to mend")).to_be_visible()
+    assert len(codes) >= 3
+    for code in codes:
+        expect(page.get_by_role("region", name="Faults")).to_contain_text(code)
+    walk.fits()
+    page.go_back()
+    page.locator("#own tr", has_text="scored").get_by_role("link", name="row").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(model)
+    walk.to(f"{BOARD}&q={model}")
+    assert walk.column("Model") == [model]
+    page.locator("table.board").get_by_role("checkbox").check()
+    page.get_by_role("button", name="Compare them").click()
+    expect(page.get_by_role("list", name="Chosen models")).to_contain_text(model)
+    walk.to("/maintain")
+    expect(page.locator("#who")).to_contain_text("This page is for maintainers")
+    expect(page.get_by_role("button", name="Do it")).to_be_hidden()
+
+
+@windows(2)
+def test_a_token_of_a_user_speaks_for_them_and_signing_out_ends_the_page(walk: Walk, space: Running) -> None:
+    page = walk.page
+    walk.sign_in("tess", "lab")
+    page.get_by_role("button", name="Make a token").click()
+    field = page.locator("#token").locator("input, textarea")
+    expect(field).to_have_value(re.compile("^fairspace_"))
+    with space.client(**{"X-Fairspace-Token": field.input_value()}) as program:
+        answer = program.post("/api/v1/submissions", content=b"")
+    assert answer.json()["code"] == "UPLOAD_MISSING"  # and not SIGN_IN_REQUIRED
+    page.get_by_role("link", name="Sign out").click()
+    expect(page.get_by_role("link", name="Sign in with Hugging Face")).to_be_visible()
+    expect(page.get_by_role("button", name="Make a token")).to_be_hidden()
+
+
+@windows(2)
+def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Walk, space: Running) -> None:
+    page, model = walk.page, f"twin-{walk.size['width'] % 100:03}"
+    entry = entry_of(space, model)
+    walk.sign_in("the-maintainer")
+
+    def act(what: str, reason: str) -> None:
+        walk.to("/maintain")
+        expect(page.locator("#who")).to_contain_text("a maintainer")
+        page.get_by_role("textbox", name="Entry 16 characters").fill(entry)
+        page.get_by_label(what).check()
+        page.get_by_label("Reason").fill(reason)
+        page.get_by_role("button", name="Do it").click()
+
+    act("Withdraw the row", " ")
+    expect(page.locator("#outcome")).to_contain_text("BAD_PARAMETER")
+    act("Withdraw the row", "the answers were of <b>another</b> model")
+    expect(page.locator("#outcome")).to_contain_text("Done: withdrawn")
+    expect(page.locator("#log")).to_contain_text("the answers were of <b>another</b> model")
+    page.get_by_label("Search the rows").fill(entry)
+    page.get_by_label("Search the rows").press("Enter")
+    expect(page.locator("#rows tbody tr")).to_have_count(1)
+    expect(page.locator("#rows")).to_contain_text("withdrawn by the-maintainer")
+    walk.fits()
+    walk.to(f"{BOARD}&q={model}")
+    expect(page.get_by_text("No row of this board fits.")).to_be_visible()
+    walk.to(f"/model/fact_or_fair/{entry}")
+    expect(page.get_by_text("This row was withdrawn")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("the answers were of <b>another</b> model")
+    assert page.locator("table").count() == 0  # no figures of a withdrawn row
+    act("Restore the row", "they were of this model")
+    expect(page.locator("#outcome")).to_contain_text("Done: restored")
+    act("Mark as rerun by maintainers", "with the submitter's command")
+    expect(page.locator("#outcome")).to_contain_text("Done: verified")
+    walk.to(f"{BOARD}&q={model}")
+    assert walk.column("Figures") == ["rerun"]
+    walk.to(f"/model/fact_or_fair/{entry}")
+    expect(page.locator("main")).to_contain_text("with the submitter's command")
+
+
+FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
+"""The rows of a table that follow are like those before."""
+IN_ALL_WINDOWS = ("board", "own row")
+"""Colours hang on the scheme alone, and what stands where on the width: for the others, two windows show all."""
+
+
+def kinds(space: Running) -> dict[str, str]:
+    """Kind of page -> address of one."""
+    entry = entry_of(space, HOSTILE)
+    model = f"/model/fact_or_fair/{entry}"
+    pair = "/compare?benchmark=iris&models=p-01,p-03"
+    with space.program("ann") as program:
+        waiting = program.post("/api/v1/submissions", content=b"no zip").json()["id"]
+    return {
+        "board": "/?benchmark=iris",
+        "board with colours": "/?benchmark=genres",
+        "board without rows": f"{BOARD}&q=nothing",
+        "compare": pair,
+        "nothing to compare": "/compare",
+        "fairness space": "/fairness-space",
+        "printed row": "/model/iris/p-01",
+        "own row": model,
+        "evidence": f"{model}/evidence/llm_factuality_gender",
+        "standards": "/standards",
+        "standard": "/standard/iris/algorithm_1",
+        "errata": "/errata",
+        "how to submit": "/how-to-submit",
+        "about": "/about",
+        "API": "/api",
+        "queue": "/queue",
+        "submission that waits": f"/submission/{waiting}",
+        "refused submission": f"/submission/{REFUSED}",
+        "embed": "/embed/iris/p-01",
+        "submit": "/submit",
+        "maintain": "/maintain",
+    }
+
+
+def faults_by_axe(page: Page, gradio: bool) -> list[str]:
+    """What axe finds on the page: anything; of Gradio's own widgets what is serious or critical."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    grave = [one for one in found if not gradio or one["impact"] in ("serious", "critical")]
+    return [f"{one['id']} ({one['impact']}): {one['nodes'][0]['target']}" for one in grave]
+
+
+def test_axe_finds_no_fault_on_any_kind_of_page_in_any_window(browser: Browser, space: Running) -> None:
+    with walking(browser, space, DESKTOP, "light") as walk:
+        walk.sign_in("the-maintainer")
+        faults: dict[tuple[str, int, Scheme], list[str]] = {}
+        for kind, address in kinds(space).items():
+            walk.to(address)
+            if kind in ("submit", "maintain"):
+                expect(walk.page.locator("#submit, #act")).to_be_visible()
+            walk.page.evaluate(FEWER_ROWS)
+            for size, scheme in WINDOWS if kind in IN_ALL_WINDOWS else WINDOWS[:2]:
+                walk.page.set_viewport_size(size)
+                walk.page.emulate_media(color_scheme=scheme)
+                walk.fits()
+                if found := faults_by_axe(walk.page, kind in ("submit", "maintain")):
+                    faults[kind, size["width"], scheme] = found
+        assert faults == {}

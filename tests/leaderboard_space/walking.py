@@ -1,0 +1,142 @@
+"""A browser that walks through a Space: what it must never meet, and what a person does on the way."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, Dialog, Page, ViewportSize, expect
+
+from tests.leaderboard_space.attacks.running import Running
+
+Scheme = Literal["light", "dark"]
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+PAPER: dict[Scheme, str] = {"light": "rgb(251, 251, 249)", "dark": "rgb(20, 23, 27)"}
+"""The ground of every page."""
+
+
+@dataclass
+class Walk:
+    """A browser with nobody's cookies, on a Space.
+
+    Args:
+        space: that it walks through.
+        page: where it is.
+        size: of its window.
+        scheme: that its system prefers.
+        complaints: what no page may do: errors on the console or in a script, dialogs, requests to other hosts.
+    """
+
+    space: Running
+    page: Page
+    size: ViewportSize
+    scheme: Scheme
+    complaints: list[str] = field(default_factory=list)
+
+    @property
+    def phone(self) -> bool:
+        """Whether the window is a phone's."""
+        return self.size == PHONE
+
+    def to(self, path: str) -> None:
+        """Open a page of the Space, which must exist and fit."""
+        answer = self.page.goto(self.space.address + path)
+        assert answer is not None
+        assert answer.status == 200, path
+        self.fits()
+
+    def fits(self) -> None:
+        """Assert that the page does not scroll sideways; wide tables scroll within themselves."""
+        wide = self.page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+        assert wide <= 0, (self.page.url, wide)
+
+    def follow(self, name: str) -> None:
+        """Go to a place by the head of the page; on a phone it is in the menu."""
+        if self.phone:
+            self.page.get_by_role("button", name="Menu").click()
+        self.page.get_by_label("Site", exact=True).get_by_role("link", name=name, exact=True).click()
+        self.fits()
+
+    def column(self, header: str) -> list[str]:
+        """The texts of a column of the board."""
+        heads = self.page.locator("table.board thead th")
+        names = [text.strip().split("\n")[0].rstrip("▲▼") for text in heads.all_inner_texts()]
+        cells = self.page.locator(f"table.board tbody tr > :nth-child({names.index(header) + 1})")
+        return [text.strip().split("\n")[0] for text in cells.all_inner_texts()]
+
+    def sign_in(self, name: str, *organisations: str) -> None:
+        """Sign in at the provider, from the page for handing in."""
+        self.space.provider.name, self.space.provider.organisations = name, organisations
+        self.to("/submit")
+        self.page.get_by_role("link", name="Sign in with Hugging Face").click()
+        expect(self.page.locator("#who")).to_contain_text(f"Signed in as {name}")
+
+
+@contextmanager
+def walking(browser: Browser, space: Running, size: ViewportSize, scheme: Scheme) -> Iterator[Walk]:
+    """A walk; at its end no page may have complained."""
+    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=space.address)
+    walk = Walk(space, context.new_page(), size, scheme)
+    context.on("page", lambda page: watch(page, walk))
+    watch(walk.page, walk)
+    yield walk
+    assert walk.complaints == [], walk.complaints
+    context.close()
+
+
+def watch(page: Page, walk: Walk) -> None:
+    """Write down what a page must not do."""
+    own = (walk.space.address, walk.space.provider.address, "data:", "blob:")
+
+    def dialog(found: Dialog) -> None:
+        walk.complaints.append(f"dialog: {found.message}")
+        found.dismiss()
+
+    page.on("console", lambda said: walk.complaints.append(f"console: {said.text}") if said.type == "error" else None)
+    page.on("pageerror", lambda error: walk.complaints.append(f"script: {error}"))
+    page.on("dialog", dialog)
+    page.on("request", lambda asked: None if asked.url.startswith(own) else walk.complaints.append(asked.url))
+
+
+@contextmanager
+def worker(space: Running) -> Iterator[None]:
+    """A process that scores what waits in the Space's queue."""
+    told = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
+    with (space.root / "worker").open("a") as out:
+        command = [sys.executable, "-m", "leaderboard_space.worker"]
+        environment = os.environ | told | {"FAIRSPACE_BASELINES": "0"}
+        process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(60)
+    assert "Traceback" not in (space.root / "worker").read_text(encoding="utf-8")
+
+
+def read_download(walk: Walk, name: str, folder: Path) -> Path:
+    """The file behind a link of the page."""
+    with walk.page.expect_download() as begun:
+        walk.page.get_by_role("link", name=name, exact=True).click()
+    path = folder / begun.value.suggested_filename
+    begun.value.save_as(path)
+    return path
+
+
+def focused(page: Page) -> dict[str, Any]:
+    """What has the focus, and how wide the line around it is."""
+    found: dict[str, Any] = page.evaluate(
+        """() => {
+          const found = document.activeElement, style = getComputedStyle(found), box = found.getBoundingClientRect();
+          return {tag: found.tagName, text: (found.innerText || found.value || "").trim().slice(0, 60), id: found.id,
+                  line: style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth),
+                  seen: box.width > 0 && box.bottom > 0 && box.top < innerHeight};
+        }"""
+    )
+    return found
