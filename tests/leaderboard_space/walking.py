@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Dialog, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, ViewportSize, expect
 
 from tests.leaderboard_space.attacks.running import Running
 
@@ -55,12 +55,17 @@ class Walk:
         wide = self.page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
         assert wide <= 0, (self.page.url, wide)
 
+    def open(self, link: Locator) -> None:
+        """Click on what leads to another page of the Space, which must fit."""
+        with self.page.expect_navigation():
+            link.click()
+        self.fits()
+
     def follow(self, name: str) -> None:
         """Go to a place by the head of the page; on a phone it is in the menu."""
         if self.phone:
             self.page.get_by_role("button", name="Menu").click()
-        self.page.get_by_label("Site", exact=True).get_by_role("link", name=name, exact=True).click()
-        self.fits()
+        self.open(self.page.get_by_label("Site", exact=True).get_by_role("link", name=name, exact=True))
 
     def column(self, header: str) -> list[str]:
         """The texts of a column of the board."""
