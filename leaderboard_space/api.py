@@ -1,6 +1,6 @@
 """The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, handing in.
 
-What only reads the log carries an `ETag` of the log's last event, so that asking again costs next to nothing.
+What follows from the log carries an `ETag` of the last event that changed it: asking again costs next to nothing.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ _FILTERS = [
 """The parameters that the page of a board has, too."""
 
 
-def _cached(request: Request, make: Make) -> Response:
-    """What follows from the log alone; 304 if the client has it already."""
+def _cached(request: Request, make: Make, version: int) -> Response:
+    """What follows from the log up to an event; 304 if the client has it already."""
     space = space_of(request)
-    about = f"{VERSION}\0{space.state.number}\0{request.url.path}\0{request.url.query}"
+    about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
     tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}", "X-Content-Type-Options": "nosniff"}
     sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
@@ -88,6 +88,10 @@ def _cached(request: Request, make: Make) -> Response:
     made = make(space)
     content = made if isinstance(made, str) else orjson.dumps(made)
     return Response(content, headers=headers, media_type="application/json")
+
+
+def _version(request: Request, benchmark: str = "") -> int:
+    return space_of(request).state.version(benchmark)
 
 
 def _fresh(made: Any, status: int = 200) -> Response:
@@ -99,7 +103,7 @@ def _fresh(made: Any, status: int = 200) -> Response:
 @router.get("/boards", response_model=list[BoardAbout])
 def boards(request: Request) -> Response:
     """Every board with its standards and number of rows."""
-    return _cached(request, api_data.boards)
+    return _cached(request, api_data.boards, _version(request))
 
 
 @router.get("/boards/{benchmark}", response_model=Board, openapi_extra={"parameters": _FILTERS})
@@ -110,7 +114,7 @@ def board(
 ) -> Response:
     """The rows of a board: filtered, searched and sorted as on its page, a page at a time."""
     query = BoardQuery.read(request.query_params, benchmark)
-    return _cached(request, lambda space: api_data.board(space, query, limit))
+    return _cached(request, lambda space: api_data.board(space, query, limit), _version(request, query.benchmark))
 
 
 @router.get("/boards/{benchmark}/rows/{entry}", response_model=FullRow)
@@ -118,19 +122,20 @@ def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardN
     """One row with all its raw values, under a standard."""
     name = chosen_view(benchmark).benchmark
     chosen = chosen_standard(name, standard)
-    return _cached(request, lambda space: api_data.full_row(space, name, entry, chosen))
+    return _cached(request, lambda space: api_data.full_row(space, name, entry, chosen), _version(request, name))
 
 
 @router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
 def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
     """The result behind a row with all evidence, as `fairspace score --out` writes it."""
-    return _cached(request, lambda space: api_data.result(space, chosen_view(benchmark).benchmark, entry))
+    name = chosen_view(benchmark).benchmark
+    return _cached(request, lambda space: api_data.result(space, name, entry), _version(request, name))
 
 
 @router.get("/standards", response_model=list[StandardAbout])
 def standards(request: Request) -> Response:
     """What every standard fixes."""
-    return _cached(request, lambda space: api_data.standards())
+    return _cached(request, lambda space: api_data.standards(), 0)
 
 
 @router.get("/events", response_model=Events)
@@ -140,7 +145,7 @@ def events(
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
 ) -> Response:
     """The public log: when something was handed in, and when a row came, went, came back or was made again."""
-    return _cached(request, lambda space: api_data.events(space, after, limit))
+    return _cached(request, lambda space: api_data.events(space, after, limit), space_of(request).state.number)
 
 
 @router.get("/queue", response_model=Queue)

@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard_space import gradio_app, sign_in
+from leaderboard_space.answers import Answers
 from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.board_table import board_table
 from leaderboard_space.errors import SpaceError
@@ -70,6 +71,7 @@ def create_app(space: Space) -> FastAPI:
     app.state.space = space
     app.state.metrics = Metrics(space)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(Answers, space=space)
     app.add_middleware(Guard, space=space)
     sign_in.attach(app, space)
     app.add_middleware(Watching, metrics=app.state.metrics)

@@ -17,9 +17,6 @@ from leaderboard_space.views import VIEWS, known
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
 
-KEPT = 24
-"""Rendered pages that a table keeps, of about 100 KB each."""
-
 
 @dataclass(frozen=True)
 class Note:
@@ -59,7 +56,6 @@ class BoardTable:
         self.columns = {column.key: column for columns in (self.front, *self.sets.values()) for column in columns}
         self.numbers = numbers
         self._searched = {row.entry: _searched(row) for row in self.rows}
-        self._kept: dict[tuple[BoardQuery, str], bytes] = {}
         self._orders: dict[str, list[Row]] = {"": self.rows, "rank": self.rows}
         found = self._searched.values()
         self.licences = sorted({one.licence for one in found} - {""})
@@ -78,16 +74,6 @@ class BoardTable:
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
         """The column that is sorted by, and whether it falls."""
         return self.columns[known("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
-
-    def kept(self, key: tuple[BoardQuery, str]) -> bytes | None:
-        """The page of a query as a user sees it ('' for a visitor), if it was kept."""
-        return self._kept.get(key)
-
-    def keep(self, key: tuple[BoardQuery, str], page: bytes) -> None:
-        """Keep a page until the board changes, or other pages take its place."""
-        if len(self._kept) >= KEPT:
-            self._kept.pop(next(iter(list(self._kept)), key), None)
-        self._kept[key] = page
 
     def _sorted(self, sort: str) -> list[Row]:
         found = self._orders.get(sort)

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -61,7 +62,8 @@ def as_csv(rows: Sequence[Row], state: State) -> bytes:
     writer = csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
     writer.writerow(names)
     for record in _records(rows, state):
-        writer.writerow([_cell(record.get(name)) for name in names])
+        values = map(record.get, names)
+        writer.writerow([value if value is None or type(value) is float else _cell(value) for value in values])
     return b"\xef\xbb\xbf" + text.getvalue().encode()
 
 
@@ -86,6 +88,7 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
     return orjson.dumps({**about, "perceived": PERCEIVED, "rows": told}, option=orjson.OPT_APPEND_NEWLINE)
 
 
+@lru_cache(4096)
 def harmless(text: str) -> str:
     """Text for a cell: what could begin a formula, at its start or after a separator, has an apostrophe before it."""
     return _FORMULA.sub(r"\1\2'\3", text)

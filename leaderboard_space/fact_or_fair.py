@@ -75,7 +75,7 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
 
     def draw(source: Source) -> Drawing:
         truth = STANDARDS[source.standard].truth
-        rows, note = source.some(MOST, lambda row: bool(coordinates(row, attribute, truth)))
+        rows, note = source.some(MOST, f"tradeoff {attribute}", lambda row: bool(coordinates(row, attribute, truth)))
         chosen = {row.entry for row in source.chosen}
         points, lines = [], []
         for row in rows:

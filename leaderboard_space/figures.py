@@ -6,17 +6,17 @@ A benchmark's module declares its figures in its `View`; `pages.figures` serves 
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal
 
 import orjson
 import plotly.graph_objects as go
+from markupsafe import Markup, escape
 
 from leaderboard_space import plots
+from leaderboard_space.by_board import ByBoard
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
 from leaderboard_space.text import MISSING, number, plain, shortened
@@ -38,6 +38,19 @@ class Table:
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    @cached_property
+    def html(self) -> Markup:
+        """The table as HTML, made once for all pages that a drawing stands on."""
+        heads = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
+        lines = []
+        for first, *cells in self.rows:
+            lines.append(f'<tr><th scope="row">{escape(first)}</th>')
+            lines.extend(f"<td>{escape(cell)}</td>" for cell in cells)
+            lines.append("</tr>\n")
+        content = "".join(lines)
+        text = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{content}</tbody>\n</table>"
+        return Markup(text)  # noqa: S704 every cell is escaped above
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,24 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class _Fit:
+    """The rows of a board that have what a figure shows: their places on it, and in which order they are taken."""
+
+    places: dict[str, int]
+    order: list[Row]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
+        fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
+        found = [rows[place] for place in fit.values()]
+        found.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
+        return cls(fit, found)
+
+
+_FITTING: ByBoard[_Fit] = ByBoard(64)
+
+
+@dataclass(frozen=True)
 class Source:
     """What a figure is drawn from.
 
@@ -81,24 +112,25 @@ class Source:
     rows: tuple[Row, ...]
     chosen: tuple[Row, ...] = ()
 
-    def some(self, most: int, has: Callable[[Row], bool] = lambda row: True) -> tuple[list[Row], str]:
+    def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
         """At most so many rows that have what a figure shows, in the board's order, and what is left out.
 
-        First the chosen ones, then printed rows and baselines to compare with, then by rank.
+        First the chosen ones, then printed rows and baselines to compare with, then by rank. `what` names what `has`
+        looks for: it is asked once for all rows of a board.
         """
-        fit = [row for row in self.rows if has(row)]
-        entries = {row.entry for row in self.chosen}
-
-        def order(row: Row) -> tuple[bool, bool, float]:
-            rank = float("inf") if row.rank is None else row.rank
-            return row.entry not in entries, row.provenance == "scored here", rank
-
-        kept = {row.entry for row in sorted(fit, key=order)[:most]}
-        left = len(fit) - len(kept)
+        fit = _FITTING.of((self.benchmark, self.standard, what), self.rows, lambda: _Fit.of(self.rows, has))
+        kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
+        for row in fit.order:
+            if len(kept) >= most:
+                break
+            kept[row.entry] = row
+        left = len(fit.order) - len(kept)
         note = (
-            f"Drawn are {len(kept)} of {len(fit)} models: printed ones, baselines, and the best ranked." if left else ""
+            f"Drawn are {len(kept)} of {len(fit.order)} models: printed ones, baselines, and the best ranked."
+            if left
+            else ""
         )
-        return [row for row in fit if row.entry in kept], note
+        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), note
 
     def full(self, row: Row) -> Result | None:
         """The result behind a row with its evidence; None for a printed row."""
@@ -154,21 +186,18 @@ class Gallery:
     """
 
     def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
-        self.figures, self.most = figures, most
-        self._kept: OrderedDict[tuple[str, ...], tuple[tuple[Row, ...], Drawing]] = OrderedDict()
-        self._lock = threading.Lock()
+        self.figures = figures
+        self._kept: ByBoard[Drawing] = ByBoard(most)
 
     def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
         """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
         figure = self.find(benchmark, name)
         rows = board_of(state, benchmark, standard)
         key = (benchmark, standard, name, *models)
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None and found[0] is rows:
-                self._kept.move_to_end(key)
-                return found[1]
-        chosen, missing = chosen_rows(rows, models)
+        return self._kept.of(key, rows, lambda: self._drawn(figure, Source(state, benchmark, standard, rows), models))
+
+    def _drawn(self, figure: Figure, source: Source, models: Sequence[str]) -> Drawing:
+        chosen, missing = chosen_rows(source.rows, models)
         if missing:
             raise SpaceError(
                 "UNKNOWN_ENTRY", "models", repr(missing[0]), "entries of rows on this board", "see the board"
@@ -176,12 +205,7 @@ class Gallery:
         if len(chosen) < figure.needs:
             mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
             raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
-        drawing = figure.draw(Source(state, benchmark, standard, rows, chosen))
-        with self._lock:
-            self._kept[key] = (rows, drawing)
-            while len(self._kept) > self.most:
-                self._kept.popitem(last=False)
-        return drawing
+        return figure.draw(replace(source, chosen=chosen))
 
     def find(self, benchmark: str, name: str) -> Figure:
         """The figure of that name. SpaceError UNKNOWN_PAGE."""
@@ -293,7 +317,7 @@ def ranking(
             value = value_of(row, score(row))
             return value is not None and value.value is not None and row.cohort in colours
 
-        rows, note = source.some(most, has)
+        rows, note = source.some(most, f"ranking {title}", has)
         numbers = {row.entry: row.scores[score(row)] for row in rows}
         table = Table(
             ["Model", "Rank", "Figures", title],

@@ -85,7 +85,7 @@ def _in_task(row: Row, task: str) -> bool:
 
 def _space_rows(source: Source) -> tuple[list[Row], str, Table]:
     """The rows that have a place in the space for a task, what is left out, and their numbers."""
-    rows, note = source.some(MOST, lambda row: any(_in_task(row, task) for task in TASKS))
+    rows, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
     return rows, note, values_table(rows, SECTORS)
 
 

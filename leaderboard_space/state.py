@@ -204,6 +204,7 @@ class State:
         self._folded = _Folded()
         self._rows: dict[tuple[str, str], Row] = {}
         self._boards: dict[tuple[str, str], tuple[Row, ...]] = {}
+        self._versions: dict[str, int] = {}
 
     def refresh(self) -> int:
         """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
@@ -213,6 +214,7 @@ class State:
                 if event.kind in ("result", "withdrawn", "restored", "verified"):
                     changed = self._folded.entries[event.body["entry"]].benchmark
                     self._boards = {about: rows for about, rows in self._boards.items() if about[0] != changed}
+                    self._versions = {**self._versions, changed: event.number}
             return self._folded.number
 
     def _fold(self, event: Event) -> None:
@@ -229,6 +231,14 @@ class State:
     def number(self) -> int:
         """Of the last event that was folded."""
         return self._folded.number
+
+    def version(self, benchmark: str = "") -> int:
+        """The number of the last event that changed a benchmark's boards, or any if none is named.
+
+        What is made of the boards after asking is of this version or a later one.
+        """
+        versions = self._versions
+        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
 
     def submission(self, name: str) -> Submission | None:
         """The submission of that id."""

@@ -61,7 +61,7 @@ def _bars(attribute: str) -> Callable[[Source], Drawing]:
     names = {f"{attribute}_{scenario}_na_filtered": title for scenario, title in SCENARIOS.items()}
 
     def draw(source: Source) -> Drawing:
-        rows, note = source.some(MOST, lambda row: any(_known(value_of(row, name)) for name in names))
+        rows, note = source.some(MOST, attribute, lambda row: any(_known(value_of(row, name)) for name in names))
         table = values_table(rows, names, 4)
         if not rows:
             return Drawing(None, table, "No model has these numbers under this standard.")

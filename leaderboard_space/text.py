@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -19,6 +20,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
+@lru_cache(256)
 def prose(text: str) -> Markup:
     """Our own Markdown as HTML; never for submitted text."""
     return Markup(_MARKDOWN.render(text))  # noqa: S704 our own text

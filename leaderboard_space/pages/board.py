@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request, Response
 from leaderboard_space.board_columns import BoardColumn
 from leaderboard_space.board_query import COLUMN_SETS, PROVENANCES, BoardQuery
 from leaderboard_space.board_table import BoardTable, board_table, check_models, slug
-from leaderboard_space.identity import current_user, space_of
+from leaderboard_space.identity import space_of
 from leaderboard_space.pages.figures import GALLERY
-from leaderboard_space.pages.rendering import answer, render
+from leaderboard_space.pages.rendering import page
 from leaderboard_space.view import View
 from leaderboard_space.views import VIEWS
 from submissions.registry import benchmark as find_benchmark
@@ -44,16 +44,6 @@ def board(request: Request) -> Response:
     query = BoardQuery.read(request.query_params)
     name, table = board_table(state, query)
     withdrawn = check_models(state, query)
-    user = current_user(request)
-    key = (query, "" if user is None else user.name)
-    content = table.kept(key)
-    if content is None:
-        content = _rendered(request, query, name, table, withdrawn)
-        table.keep(key, content)
-    return answer(request, content)
-
-
-def _rendered(request: Request, query: BoardQuery, name: str, table: BoardTable, withdrawn: list[str]) -> bytes:
     view = VIEWS[query.benchmark]
     rows = table.select(query)
     pages = max(1, -(-len(rows) // PAGE))
@@ -62,7 +52,7 @@ def _rendered(request: Request, query: BoardQuery, name: str, table: BoardTable,
     columns = table.sets.get(query.columns, table.sets["scores"])
     entries, keys = {row.entry for row in shown}, {column.key for column in columns}
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
-    return render(
+    return page(
         request,
         "board.html.jinja",
         view=view,
@@ -89,7 +79,7 @@ def _rendered(request: Request, query: BoardQuery, name: str, table: BoardTable,
         tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
         first_standard=next(iter(find_benchmark(query.benchmark).standards)),
         elsewhere=_elsewhere(view, query, table),
-        figures=GALLERY.place(space_of(request).state, query.benchmark, query.standard, "board"),
+        figures=GALLERY.place(state, query.benchmark, query.standard, "board"),
         provenances=PROVENANCES,
         formats=FORMATS,
     )

@@ -14,6 +14,7 @@ from leaderboard_space.identity import space_of
 from leaderboard_space.state import State
 from leaderboard_space.views import known
 from submissions.board import Row
+from submissions.version import VERSION
 
 router = APIRouter(include_in_schema=False)
 Export = Callable[[Sequence[Row], State, Mapping[str, str]], bytes]
@@ -30,12 +31,13 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     """The rows that the board's page of these parameters has, all pages of them. SpaceError BAD_PARAMETER."""
     media_type, export = FORMATS[known("the end of the address", suffix, FORMATS)]
     state = space_of(request).state
+    version = state.version(benchmark)
     query = BoardQuery.read(request.query_params, benchmark, standard)
     check_models(state, query)
     name, table = board_table(state, query)
     about = {"benchmark": query.benchmark, "standard": query.standard, "table": name}
-    content = export(table.select(query), state, about)
-    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+    made_of = f"{VERSION}\0{version}\0{suffix}\0{query}"
+    tag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"'
     file = f"fairspace-{query.benchmark}-{query.standard}-{name}.{suffix}"
     headers = {
         "Content-Disposition": f'attachment; filename="{file}"',
@@ -45,4 +47,5 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
+    content = export(table.select(query), state, about)
     return Response(content, headers=headers, media_type=media_type)

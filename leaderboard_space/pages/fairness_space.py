@@ -67,7 +67,9 @@ def fairness_space(
     chosen, missing = chosen_rows(rows, split_models(",".join(models)))
     own = [row.entry for row in chosen]
     level = tau(standard)
-    some, left_out = Source(state, "iris", standard, rows, chosen).some(SHOWN, lambda row: bool(_numbers(row)))
+    some, left_out = Source(state, "iris", standard, rows, chosen).some(
+        SHOWN, "numbers", lambda row: bool(_numbers(row))
+    )
     solid, *maps = GALLERY.place(state, "iris", standard, "space", own)
 
     def address(standard: str) -> str:

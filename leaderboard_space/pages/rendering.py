@@ -22,6 +22,7 @@ ENVIRONMENT = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 POLICY = (

@@ -95,9 +95,10 @@ def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Re
     assert (printed.status_code, printed.json()["code"]) == (404, "UNKNOWN_ENTRY")
 
 
-def test_what_reads_the_log_is_kept_until_the_log_goes_on(space: Opened) -> None:
+def test_what_reads_the_log_is_kept_until_the_log_changes_it(space: Opened) -> None:
     first = space.client.get("/api/v1/boards/iris?q=a")
     tag = first.headers["ETag"]
+    other = space.client.get("/api/v1/boards/fact_or_fair?q=a").headers["ETag"]
     assert "max-age" in first.headers["Cache-Control"]
     again = space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": f'"other", {tag}'})
     assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
@@ -106,7 +107,9 @@ def test_what_reads_the_log_is_kept_until_the_log_goes_on(space: Opened) -> None
     body = {"entry": entry, "by": "ada", "reason": "run again"}
     space.space.storage.append([Draft("verified", "verified:test", body)])
     space.space.state.refresh()
-    assert space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": tag}).status_code == 200
+    assert space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": tag}).status_code == 304
+    changed = space.client.get("/api/v1/boards/fact_or_fair?q=a", headers={"If-None-Match": other})
+    assert (changed.status_code, changed.headers["ETag"] == other) == (200, False)
     assert space.client.get("/api/v1/queue").headers["Cache-Control"] == "no-store"
 
 
