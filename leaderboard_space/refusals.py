@@ -106,7 +106,7 @@ def _refuse_unknown(request: Request) -> Response:
 
 
 def refuse(request: Request, error: SpaceError) -> Response:
-    """An error as a page, or as JSON for the API and for who asks for JSON."""
+    """An error as a page, or as JSON for the API and for anybody who asks for JSON."""
     note(request, error)
     where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
     answer: Response

@@ -30,8 +30,8 @@ POLICY = (
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
 )
 """Figures set styles in their elements, so styles may stand inline; no script may."""
-HUB = "'self' https://huggingface.co https://*.hf.space"
-"""Who may show a page in a frame: the Hub shows every Space in one."""
+HUB = "'self' https://huggingface.co"
+"""Who may show a page in a frame: the Hub shows every Space in one, and no other Space may."""
 
 
 @cache
