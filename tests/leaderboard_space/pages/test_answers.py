@@ -1,0 +1,180 @@
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Scope
+
+from leaderboard_space.answers import Answers, board_of
+from leaderboard_space.events import Draft
+from leaderboard_space.identity import HEADER
+from leaderboard_space.intake import User
+from leaderboard_space.state import result_draft
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.pages.rows import BENCHMARK, entry_of, page
+
+BOARD = f"/?benchmark={BENCHMARK}"
+KEPT = (
+    BOARD,
+    f"/model/{BENCHMARK}/p-01",
+    f"/figures/{BENCHMARK}/inaugural/ranking.json",
+    f"/download/{BENCHMARK}/inaugural.csv",
+    f"/api/v1/boards/{BENCHMARK}",
+    f"/badge/{BENCHMARK}/p-01.svg",
+    f"/compare?benchmark={BENCHMARK}&models=p-01,p-02",
+)
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    with opened(tmp_path_factory.mktemp("answers"), (result(BENCHMARK, "stereotyped", "First"),)) as space:
+        yield space
+
+
+def _add(board: Opened, model: str) -> None:
+    found = result(BENCHMARK, "stereotyped", "First")
+    draft, files = result_draft(replace(found, meta={**found.meta, "model": model}))
+    board.space.storage.append([draft], files)
+    board.space.state.refresh()
+
+
+def _headers(answer: Any) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name != "x-request-id"}
+
+
+@pytest.mark.parametrize("address", KEPT)
+def test_what_is_kept_is_what_is_made(board: Opened, address: str) -> None:
+    token = {HEADER: board.space.tokens.make(User("ada"))}
+    made, kept, users = board.client.get(address), board.client.get(address), board.client.get(address, headers=token)
+    assert made.status_code == kept.status_code == users.status_code == 200
+    assert (made.content, _headers(made)) == (kept.content, _headers(kept))
+    changing = {"cache-control", "etag", "content-length"}  # a page that shows its user is another one
+    assert {n: v for n, v in _headers(users).items() if n not in changing} == {
+        n: v for n, v in _headers(kept).items() if n not in changing
+    }
+    again = board.client.get(address, headers={"If-None-Match": made.headers["ETag"]})
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", made.headers["ETag"])
+    for name in ("cache-control", "content-security-policy", "vary"):
+        assert again.headers.get(name) == made.headers.get(name)
+    assert "content-encoding" not in board.client.get(address, headers={"Accept-Encoding": "identity"}).headers
+
+
+def test_a_row_is_on_the_next_answer_and_one_that_is_withdrawn_is_not(board: Opened) -> None:
+    addresses = (BOARD, f"/download/{BENCHMARK}/inaugural.csv", f"/api/v1/boards/{BENCHMARK}", "/api/v1/boards")
+    before = [page(board, address) for address in addresses]
+    _add(board, "Second")
+    after = [page(board, address) for address in addresses]
+    assert all("Second" in text for text in after[:3])
+    assert before[3] != after[3]
+    entry = entry_of(board, "Second")
+    board.space.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": entry, "by": "m", "reason": "asked"})])
+    board.space.state.refresh()
+    assert all("Second" not in page(board, address) for address in addresses[:3])
+
+
+def test_only_the_board_that_changed_is_made_again(board: Opened) -> None:
+    state = board.space.state
+    before = state.version(BENCHMARK), state.version("iris"), state.version()
+    _add(board, "Third")
+    assert state.version(BENCHMARK) == state.version() == state.number > before[0]
+    assert state.version("iris") == before[1]
+
+
+def test_who_is_signed_in_neither_gets_nor_leaves_an_answer(board: Opened) -> None:
+    token = {HEADER: board.space.tokens.make(User("grace-of-the-test"))}
+    address = f"{BOARD}&q=first"
+    assert "grace-of-the-test" in board.client.get(address, headers=token).text
+    assert "grace-of-the-test" not in page(board, address)
+    assert "grace-of-the-test" in board.client.get(address, headers=token).text
+
+
+def test_a_page_names_the_address_at_which_it_was_asked_for(board: Opened) -> None:
+    entry = entry_of(board, "First")
+    for host in ("one.example", "two.example"):
+        text = board.client.get(f"/model/{BENCHMARK}/{entry}", headers={"Host": host}).text
+        assert f"http://{host}/" in text
+    assert "two.example" not in page(board, f"/model/{BENCHMARK}/{entry}")
+
+
+def test_refusals_are_not_kept_and_long_addresses_neither(board: Opened) -> None:
+    assert board.client.get(f"{BOARD}&sort=nothing").status_code == 400
+    assert board.client.get(f"{BOARD}&sort=nothing").status_code == 400
+    assert _about("/", b"benchmark=iris") == "iris"
+    assert _about("/", b"benchmark=iris&benchmark=genres") == _about("/", b"benchmark=x") == ""
+    assert _about("/", b"q=" + b"%C3%A4" * 200) is None
+    for address in ("/queue", "/submission/0", "/health", "/metrics", "/submit", "/api/v1/queue", "/api/v1/events"):
+        assert _about(address) is None, address
+
+
+def _about(path: str, query: bytes = b"") -> str | None:
+    return board_of({"path": path, "query_string": query})
+
+
+class _Made:
+    """Answers with the path, after a moment, and counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        self.count += 1
+        await asyncio.sleep(0)
+        answer = PlainTextResponse(Request(scope).url.query * 100)
+        await answer(scope, receive, send)
+
+
+async def _ask(answers: Answers, app: FastAPI, query: str) -> bytes:
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": query.encode(), "scheme": "http"}
+    got: list[bytes] = []
+
+    async def send(message: Message) -> None:
+        got.append(message.get("body", b""))
+
+    await answers({**scope, "headers": [], "app": app, "server": ("x", 80)}, None, send)  # type: ignore[arg-type]
+    return b"".join(got)
+
+
+def test_what_several_ask_for_at_once_is_made_once_and_the_room_is_bounded(board: Opened) -> None:
+    app = FastAPI()
+    app.state.space = board.space
+    made = _Made()
+    answers = Answers(made, board.space, most=100_000)
+
+    async def ask() -> None:
+        found = await asyncio.gather(*(_ask(answers, app, "q=a") for _ in range(50)))
+        assert (set(found), made.count) == ({b"q=a" * 100}, 1)
+        for number in range(200):
+            await _ask(answers, app, f"q={number}")
+        assert 50_000 < answers.size <= 100_000
+        assert made.count == 201
+        await _ask(answers, app, "q=199")
+        assert made.count == 201
+        await _ask(answers, app, "q=a")
+        assert made.count == 202
+
+    asyncio.run(ask())
+
+
+def test_pages_are_right_while_rows_come_in(board: Opened) -> None:
+    """Threads read while the board changes under them: no answer fails, and each is of one moment."""
+
+    def read(number: int) -> list[int]:
+        found = []
+        for turn in range(8):
+            sort = ("model", "-provenance", "-time", "total")[(number + turn) % 4]
+            columns = "about" if sort == "-time" else "scores"
+            answer = board.client.get(f"{BOARD}&columns={columns}&sort={sort}&q={'' if number % 2 else 'first'}")
+            found.append(answer.status_code)
+        return found
+
+    with ThreadPoolExecutor(6) as threads:
+        reading = [threads.submit(read, number) for number in range(6)]
+        for number in range(10):
+            _add(board, f"Came {number}")
+        assert {status for one in reading for status in one.result()} == {200}
