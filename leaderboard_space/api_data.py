@@ -13,7 +13,7 @@ from leaderboard_space.events import Event
 from leaderboard_space.intake import User
 from leaderboard_space.space import Space
 from leaderboard_space.state import Submission
-from leaderboard_space.views import VIEWS
+from leaderboard_space.views import VIEWS, draft_of
 from submissions.board import Row
 from submissions.faults import plain
 from submissions.registry import NAMES, benchmark
@@ -44,6 +44,7 @@ def _board_about(space: Space, name: str) -> Data:
         "benchmark": name,
         "title": about.title,
         "standards": standards,
+        "drafts": [standard for standard in standards if draft_of(name, standard)],
         "higher_is_better": about.higher_is_better,
         "rows": len(space.state.board(name, standards[0])),
         "address": f"/?benchmark={name}",
@@ -58,6 +59,7 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
     return {
         "benchmark": query.benchmark,
         "standard": query.standard,
+        "draft": draft_of(query.benchmark, query.standard),
         "table": name,
         "tables": [slug(part) for part in VIEWS[query.benchmark].slices],
         "total": len(rows),
@@ -115,7 +117,8 @@ def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
     """A row with its raw values. Errors: as `find_row`."""
     row = find_row(space, name, entry, standard)
     signature = dict(row.result.signature) if row.result is not None else {}
-    more = {"benchmark": name, "standard": standard, "values": _values(row.values), "signature": signature}
+    about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
+    more = {**about, "values": _values(row.values), "signature": signature}
     return row_data(row, name, standard) | more
 
 

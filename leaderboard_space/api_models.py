@@ -67,6 +67,7 @@ class FullRow(Row):
 
     benchmark: str
     standard: str
+    draft: str = Field(description="why the standard is not released, '' if it is")
     values: dict[str, ValueModel]
     signature: dict[str, str] = Field(description="standard, dataset revision, submission, versions; {} if published")
     withdrawn: str | None = Field(None, description="why the row is not on the board")
@@ -78,6 +79,7 @@ class BoardAbout(BaseModel):
     benchmark: str
     title: str
     standards: list[str]
+    drafts: list[str] = Field(description="those of them that are not released")
     higher_is_better: bool
     rows: int = Field(description="under the first standard")
     address: str
@@ -88,6 +90,7 @@ class Board(BaseModel):
 
     benchmark: str
     standard: str
+    draft: str = Field(description="why the standard is not released, '' if it is")
     table: str = Field(description="which of the board's tables this is")
     tables: list[str] = Field(description="all of the board")
     total: int = Field(description="rows that the filters keep")

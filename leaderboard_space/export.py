@@ -27,8 +27,8 @@ from submissions.board import Row
 PERCEIVED = (
     "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
 )
-STATES = ("value", "undefined", "not run", "partial")
-"""What `<score>:state` holds; `partial` is a value from a part of the samples."""
+STATES = ("value", "undefined", "not run", "incomplete")
+"""What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
 _TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.float64()
 ABOUT: dict[str, pa.DataType] = {
     "rank": pa.int32(),
@@ -107,9 +107,9 @@ def _records(rows: Sequence[Row], state: State) -> list[dict[str, Any]]:
         record = _about(row, state)
         record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
         for name, value in row.scores.items():
-            partial = value.state == "value" and value.coverage is not None and value.coverage < 1
+            incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
             record[name] = value.value
-            record[f"{name}:state"] = "partial" if partial else value.state.replace("_", " ")
+            record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
             record[f"{name}:low"], record[f"{name}:high"] = value.low, value.high
             record[f"{name}:coverage"] = value.coverage
         records.append(record)

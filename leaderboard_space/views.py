@@ -25,6 +25,16 @@ def chosen_standard(benchmark: str, standard: str) -> str:
     return known("standard", standard, find_benchmark(benchmark).standards)
 
 
+def draft_of(benchmark: str, standard: str) -> str:
+    """Why a standard is not released, '' if it is."""
+    return find_benchmark(benchmark).standards[standard].draft
+
+
+def named_standard(benchmark: str, standard: str) -> str:
+    """The name of a standard, with the word "draft" if it is one."""
+    return f"{standard} (draft)" if draft_of(benchmark, standard) else standard
+
+
 def known(parameter: str, found: str, words: Collection[str]) -> str:
     """The parameter's value, the first of the words for ''. SpaceError BAD_PARAMETER if it is none of them."""
     if found in words:

@@ -15,6 +15,7 @@ from leaderboard_space.pages.rendering import ENVIRONMENT, page
 from leaderboard_space.state import State
 from leaderboard_space.text import plain, shortened
 from leaderboard_space.view import View, total_of
+from leaderboard_space.views import draft_of, named_standard
 from submissions.board import Row, scored_row
 from submissions.registry import benchmark as find_benchmark
 
@@ -37,12 +38,14 @@ class Shown:
         kind: a key of `COLOURS`.
         verdict: rank and score, or that there is none.
         reason: why there is no rank.
+        among: how many rows of its cohort have a rank.
     """
 
     row: Row
     kind: str
     verdict: str
     reason: str = ""
+    among: int = 0
 
 
 @router.get("/badge/{benchmark}/{entry}.svg")
@@ -50,12 +53,12 @@ def badge(request: Request, benchmark: str, entry: str, standard: str = "") -> R
     """A badge. SpaceError UNKNOWN_ENTRY."""
     view, standard = view_and_standard(benchmark, standard)
     shown = _shown(space_of(request).state, view, standard, entry)
-    left = f"{view.title} {standard}"
+    left = f"{view.title} {standard}{' draft' if draft_of(benchmark, standard) else ''}"
     model = shortened(plain(shown.row.model), 60)
     text = ENVIRONMENT.get_template("badge.svg.jinja").render(
         left=left,
         right=shown.verdict,
-        title=f"{model} on fairspace, {view.title}, standard {standard}: {shown.verdict}",
+        title=f"{model} on fairspace, {view.title}, standard {named_standard(benchmark, standard)}: {shown.verdict}",
         left_width=round(SIGN * len(left)),
         right_width=round(SIGN * len(shown.verdict)),
         left_colour=LEFT,
@@ -106,6 +109,7 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
         return Shown(row, "unranked", f"baseline · {total.text(row)}", "a line to compare with takes no rank")
     if row.rank is None or row.ranked is None:
         return Shown(row, "unranked", "unranked", "; ".join(row.unranked))
-    among = f" among {row.cohort}" if row.cohort else ""
+    cohort = f" among {row.cohort}" if row.cohort else ""
+    among = sum(one.rank is not None and one.cohort == row.cohort for one in state.board(view.benchmark, standard))
     score = total.format(total.scaled(row.ranked))
-    return Shown(row, "ranked", f"rank {row.rank}{among} · {score}")
+    return Shown(row, "ranked", f"rank {row.rank} of {among}{cohort} · {score}", among=among)

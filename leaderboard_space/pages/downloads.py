@@ -12,7 +12,7 @@ from leaderboard_space.board_table import board_table, check_models
 from leaderboard_space.export import as_csv, as_json, as_parquet
 from leaderboard_space.identity import space_of
 from leaderboard_space.state import State
-from leaderboard_space.views import known
+from leaderboard_space.views import draft_of, known
 from submissions.board import Row
 from submissions.version import VERSION
 
@@ -35,10 +35,11 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     query = BoardQuery.read(request.query_params, benchmark, standard)
     check_models(state, query)
     name, table = board_table(state, query)
-    about = {"benchmark": query.benchmark, "standard": query.standard, "table": name}
+    draft = draft_of(query.benchmark, query.standard)
+    about = {"benchmark": query.benchmark, "standard": query.standard, "draft": draft, "table": name}
     made_of = f"{VERSION}\0{version}\0{suffix}\0{query}"
     tag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"'
-    file = f"fairspace-{query.benchmark}-{query.standard}-{name}.{suffix}"
+    file = f"fairspace-{query.benchmark}-{query.standard}{'-draft' if draft else ''}-{name}.{suffix}"
     headers = {
         "Content-Disposition": f'attachment; filename="{file}"',
         "Cache-Control": "public, max-age=60",

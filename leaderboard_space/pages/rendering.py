@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from leaderboard_space.identity import current_user, is_maintainer
 from leaderboard_space.text import coverage, number, prose, shown
+from leaderboard_space.views import draft_of, named_standard
 from submissions.faults import plain
 
 HERE = Path(__file__).resolve().parents[1]
@@ -24,6 +25,7 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
+ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "

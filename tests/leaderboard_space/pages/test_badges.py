@@ -18,9 +18,22 @@ def _texts(site: Opened, address: str) -> list[str]:
 
 
 def test_a_badge_says_benchmark_standard_rank_and_score(site: Opened) -> None:
-    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS inaugural", "rank 1 · 95.94"]
+    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS inaugural", "rank 1 of 7 · 95.94"]
+    assert "draft" not in page(site, "/badge/iris/p-01.svg")
     assert _texts(site, "/badge/genres/p-02.svg")[1].startswith("rank ")
     assert " among " in _texts(site, "/badge/genres/p-02.svg")[1]
+
+
+def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
+    chosen = "standard=algorithm_1"
+    assert _texts(site, f"/badge/iris/p-01.svg?{chosen}")[0] == "IRIS algorithm_1 draft"
+    for address in ("/model/iris/p-01", "/embed/iris/p-01", "/compare?benchmark=iris", "/fairness-space", "/"):
+        assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
+    for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01", "/download/iris/algorithm_1.json"):
+        assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
+    assert site.client.get("/api/v1/boards/iris").json()["draft"] == ""
+    said = site.client.get("/download/iris/algorithm_1.csv").headers["Content-Disposition"]
+    assert "algorithm_1-draft" in said
 
 
 @pytest.mark.parametrize(

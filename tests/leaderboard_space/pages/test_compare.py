@@ -38,7 +38,7 @@ def test_the_60_values_stand_side_by_side(iris: Opened) -> None:
         assert line, metric.name
         assert line[1].count("<td>") == 2
     assert "0.2500 to 0.7500" in text
-    assert "partial:" in text
+    assert "incomplete:" in text
 
 
 def test_printed_values_are_those_of_the_paper_and_others_are_not_printed() -> None:

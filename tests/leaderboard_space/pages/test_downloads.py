@@ -55,7 +55,7 @@ def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
             assert from_parquet[name + end] == number
             assert from_csv[name + end] == ("" if number is None else repr(number))
         assert from_json["scores"][name]["value"] == value.value
-    assert from_csv["gender_occupation:state"] == from_parquet["gender_occupation:state"] == "partial"
+    assert from_csv["gender_occupation:state"] == from_parquet["gender_occupation:state"] == "incomplete"
     assert from_parquet["parameters"] is None
 
 

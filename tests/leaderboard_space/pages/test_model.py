@@ -21,7 +21,7 @@ def test_a_partial_value_shows_its_bounds(site: Opened) -> None:
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Partial')}")
     line = re.search(r">gender_occupation</a></th>(.*?)</tr>", text, re.DOTALL)
     assert line
-    for shown in ("0.2500", "partial", "0.2000", "0.5000", "80.0 %"):
+    for shown in ("0.2500", "incomplete", "0.2000", "0.5000", "80.0 %"):
         assert shown in line[1]
 
 
