@@ -49,6 +49,9 @@ class Submission:
         same: whether that result was there before.
         faults: why it was refused.
         reason: why it failed.
+        clock: what the clock said when it was accepted; unlike `accepted` it comes back after it was wrong.
+        failed: of the attempts before that failed, what the clock said when they were accepted.
+        tries: how often the attempt that ended was begun; 0 where the log does not say.
     """
 
     id: str
@@ -66,6 +69,9 @@ class Submission:
     same: bool = False
     faults: tuple[Fault, ...] = ()
     reason: str = ""
+    clock: str = ""
+    failed: tuple[str, ...] = ()
+    tries: int = 0
 
 
 @dataclass(frozen=True)
@@ -327,6 +333,7 @@ def _told(row: Row) -> dict[str, Any]:
 
 def _accepted(folded: _Folded, event: Event) -> None:
     body = event.body
+    before = folded.submissions.get(body["id"])
     folded.submissions[body["id"]] = Submission(
         body["id"],
         body["user"],
@@ -335,6 +342,8 @@ def _accepted(folded: _Folded, event: Event) -> None:
         body["size"],
         event.time,
         body["attempt"],
+        clock=body.get("clock", event.time),
+        failed=(*before.failed, before.clock) if before is not None else (),
     )
 
 
@@ -342,7 +351,8 @@ def _ended(folded: _Folded, event: Event, outcome: Outcome, **found: Any) -> Non
     """The end of the attempt that the event is about; an earlier attempt's end changes nothing."""
     waiting = folded.submissions[event.body["id"]]
     if waiting.attempt == event.body["attempt"] and waiting.outcome == "waiting":
-        ended = replace(waiting, outcome=outcome, ended=event.time, **found)
+        tries = event.body.get("tries", 0)
+        ended = replace(waiting, outcome=outcome, ended=event.time, tries=tries, **found)
         folded.submissions[waiting.id] = ended
 
 
