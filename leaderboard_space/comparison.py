@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard_space.figures import state_of, value_of
-from leaderboard_space.text import coverage, number, plain, shortened
+from leaderboard_space.figures import value_of
+from leaderboard_space.telling import COMPUTED, behind, is_computed, lacking
+from leaderboard_space.text import coverage, number, plain, shortened, shown
 from metrics.iris_score.standards import GRANULAR, SECTORS, Granular
 from submissions.board import Row
 from submissions.values import Value
 
-DIGITS = 4
+DIGITS, PERCENT_DIGITS = 4, 2
+"""Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""
 MOST_REASONS = 2
 
 
@@ -25,6 +27,7 @@ class Cell:
         coverage: how many samples it is made from, '' if all.
         missing: whether there is no number; `reason` says why.
         reason: why.
+        computed: what is remarked of a printed row's number that is none that is printed.
         difference: to the first model, '' where one of the two has no number.
     """
 
@@ -34,6 +37,7 @@ class Cell:
     missing: bool = False
     reason: str = ""
     difference: str = ""
+    computed: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,30 +95,51 @@ def _heading(name: str) -> str:
 def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
     values = [next((v for own in names if (v := value_of(row, own)) is not None), None) for row in rows]
     first = values[0] if values else None
+    percent = any(value is not None and _printed(value).endswith("%") for value in values)
     cells = [
-        _cell(value, row, first if place else None) for place, (value, row) in enumerate(zip(values, rows, strict=True))
+        _cell(value, row, first if place else None, percent)
+        for place, (value, row) in enumerate(zip(values, rows, strict=True))
     ]
     return Line(name, title, cells)
 
 
-def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
+def _printed(value: Value) -> str:
+    """As the paper prints it, '' for a number that it does not print."""
+    printed = value.evidence.get("printed")
+    return printed if isinstance(printed, str) else ""
+
+
+def _decimals(value: Value, percent: bool) -> int:
+    """How many a value is shown with."""
+    if printed := _printed(value):
+        return len(printed.removesuffix("%").strip().partition(".")[2])
+    if percent:
+        return PERCENT_DIGITS
+    return DIGITS if value.value is None or abs(value.value) < 1000 else 1
+
+
+def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> Cell:
+    """One model's value; a difference has the decimals of the coarser of its two numbers."""
+    published = row.provenance == "published"
     if value is None or value.value is None:
-        return Cell(state_of(row, value), missing=True, reason="" if value is None else plain(value.reason))
-    digits = DIGITS if abs(value.value) < 1000 else 1
-    low, high = number(value.low, digits), number(value.high, digits)
+        return Cell(lacking(value, published), missing=True, reason="" if value is None else plain(value.reason))
+    digits, scale, unit = _decimals(value, percent), 100 if percent else 1, " %" if percent else ""
+    low, high = (number(None if end is None else scale * end, digits) for end in (value.low, value.high))
     bounds = "" if value.low is None or value.high is None or low == high else f"{low} to {high}"
     difference = ""
     if first is not None and first.value is not None:
-        difference = number(value.value - first.value, digits, signed=True)
-    partial = value.coverage is not None and value.coverage < 1
-    return Cell(number(value.value, digits), bounds, coverage(value) if partial else "", difference=difference)
+        coarser = min(digits, _decimals(first, percent))
+        difference = number(scale * (value.value - first.value), coarser, signed=True)
+    incomplete = value.coverage is not None and value.coverage < 1
+    text = shown(value) if _printed(value) else number(scale * value.value, digits) + unit
+    return Cell(text, bounds, coverage(value) if incomplete else "", difference=difference)
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     """What the models are: heading -> one text per model, plain."""
     return {
         "Organisation": [plain(row.organisation) or "not told" for row in rows],
-        "Figures": [", ".join(dict.fromkeys((row.provenance, row.visibility))) for row in rows],
+        "What stands behind": [behind(row, row.scores.values()) for row in rows],
         "Rank": [_rank(row) for row in rows],
         "Cohort": [plain(row.cohort) or "–" for row in rows],
         "Licence": [plain(row.facts.licence) or "not told" for row in rows],

@@ -57,7 +57,16 @@ def test_differences_are_to_the_first_model() -> None:
     assert first is not None
     assert second is not None
     assert line.cells[0].difference == ""
-    assert float(line.cells[1].difference.replace("\N{MINUS SIGN}", "-")) == pytest.approx(second - first, abs=1e-4)
+    assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.2f}"
+    assert line.cells[0].text == one.scores[line.name].evidence["printed"]
+
+
+def test_printed_shares_stand_as_printed_and_differ_in_points() -> None:
+    one, other = [row for row in published_rows("fact_or_fair") if "llm_factuality_gender" in row.scores][:2]
+    line = next(line for line in lines("fact_or_fair", [one, other])["Scores"] if line.name == "llm_factuality_gender")
+    first, second = (float(row.scores[line.name].evidence["printed"].split()[0]) for row in (one, other))
+    assert [cell.text for cell in line.cells] == [f"{first:.2f} %", f"{second:.2f} %"]
+    assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.2f}"
 
 
 @pytest.mark.parametrize("name", NAMES)
