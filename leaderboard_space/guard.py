@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from python_multipart.multipart import parse_options_header
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -253,12 +254,14 @@ def check_origin(request: Request) -> None:
 
 
 def _boundary(request: Request) -> bytes:
-    """What stands before each part of a form with files, b'' for another body."""
-    kind, _, rest = request.headers.get("content-type", "").partition(";")
-    if kind.strip().lower() != "multipart/form-data":
+    """What stands before each part of a form with files, b'' for another body; read as the form will be."""
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data":
         return b""
-    _, _, name = rest.partition("boundary=")
-    return b"--" + name.split(";")[0].strip().strip('"').encode("latin-1")
+    if not options.get(b"boundary"):
+        found, mend = "a form with files without a boundary", "let a library make the form"
+        raise SpaceError("BAD_PARAMETER", "content-type", found, "multipart/form-data; boundary=...", mend)
+    return b"--" + options[b"boundary"]
 
 
 def _too_many(found: str) -> SpaceError:
