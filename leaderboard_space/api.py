@@ -6,7 +6,6 @@ What follows from the log carries an `ETag` of the last event that changed it: a
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -27,7 +26,7 @@ from leaderboard_space.api_models import (
     StandardAbout,
     SubmissionState,
 )
-from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.board_query import PARAMETERS, BoardQuery
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.identity import current_user, is_maintainer, required_user, space_of
 from leaderboard_space.space import Space
@@ -69,9 +68,8 @@ _BODY = {
 
 
 _FILTERS = [
-    {"name": name, "in": "query", "schema": {"type": "string"}, "description": about}
-    for name, about in re.findall(r"^ +(\w+): (.+)$", BoardQuery.__doc__ or "", re.MULTILINE)
-    if name not in ("benchmark", "columns")
+    {"name": name, "in": "query", "schema": schema, "description": about}
+    for name, (schema, about) in PARAMETERS.items()
 ]
 """The parameters that the page of a board has, too."""
 
@@ -156,7 +154,7 @@ def queue(request: Request) -> Response:
 
 @router.get("/submissions/{name}", response_model=SubmissionState)
 def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
-    """Where a submission stands: its position, or its faults, or its scores and row. Who knows its id may look."""
+    """Where a submission stands: its position, or its faults, or its scores and row. Anybody who knows its id may look."""
     return _fresh(api_data.find_submission(space_of(request), name))
 
 

@@ -182,7 +182,7 @@ def submission(space: Space, found: Submission) -> Data:
         "outcome": found.outcome,
         "stage": progress.stage,
         "position": progress.position,
-        "tries": progress.tries,
+        "tries": progress.tries if found.outcome == "waiting" else found.tries or None,
         "since": progress.since,
         "accepted": found.accepted,
         "ended": found.ended,

@@ -47,7 +47,7 @@ class Row(BaseModel):
     entry: str = Field(description="unique on its board")
     rank: int | None = Field(description="1 is best; null if unranked, or a baseline")
     model: str
-    organisation: str
+    organisation: str = Field(description="who made the model; of a row that was scored here as its submitter states")
     provenance: Literal["published", "scored here", "baseline"]
     visibility: str = Field(description="what stands behind the figures")
     source: str
@@ -127,7 +127,7 @@ class SubmissionState(BaseModel):
     outcome: Literal["waiting", "scored", "refused", "failed"]
     stage: Literal["queued", "running", "retried", "ended"]
     position: int = Field(description="from 1, of those that wait; 0 for one that does not")
-    tries: int = Field(description="how often its scoring was begun")
+    tries: int | None = Field(description="how often its scoring was begun; null where an older log does not say")
     since: str = Field(description="when the stage began, UTC")
     accepted: str
     ended: str

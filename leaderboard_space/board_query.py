@@ -30,6 +30,24 @@ PROVENANCES = {
 LONGEST = 200
 """Characters of a text, and rows that are named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
+_TEXT = {"type": "string", "maxLength": LONGEST}
+PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
+    "standard": (_TEXT, "a standard of the benchmark; its first if left out"),
+    "table": (_TEXT, "one of the board's tables; if left out, the first that holds a row that is asked for"),
+    "q": (_TEXT, "words that the model's name or the organisation must hold"),
+    "size_from": ({"type": "number"}, "billions of parameters, at least"),
+    "size_to": ({"type": "number"}, "billions of parameters, at most"),
+    "licence": (_TEXT, "as it is told"),
+    "architecture": (_TEXT, "as it is told"),
+    "open_weights": ({"type": "string", "enum": ["yes", "no"]}, "whether everybody can have the weights"),
+    "task": (_TEXT, "that must have been run"),
+    "provenance": ({"type": "string", "enum": list(PROVENANCES)}, "what stands behind the figures"),
+    "ranked": ({"type": "string", "enum": ["1"]}, "only rows with a rank"),
+    "models": ({"type": "string"}, "entries with commas between them; only these rows"),
+    "sort": (_TEXT, "key of a column, with `-` before it for the other way round; by rank if left out"),
+    "page": ({"type": "integer", "minimum": 1}, "from 1"),
+}
+"""Parameter of an address -> its schema, and what it is; pages and API read the same."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +56,9 @@ class BoardQuery:
 
     Args:
         benchmark: its name.
-        standard: its name.
-        table: of the benchmark's tables, '' for the first that holds a row that is asked for.
         columns: a key of `COLUMN_SETS`.
-        q: words that the model's name or the organisation must hold.
-        size_from: billions of parameters, at least.
-        size_to: billions of parameters, at most.
-        licence: as it is told.
-        architecture: as it is told.
-        open_weights: `yes` or `no`.
-        task: a task that must have been run.
-        provenance: a key of `PROVENANCES`.
-        ranked: only rows with a rank.
-        models: entries; if there are any, only these rows.
-        sort: key of a column, with `-` before it for the other way round; '' for the board's own order.
-        page: from 1.
+
+    The others are told by `PARAMETERS`.
     """
 
     benchmark: str

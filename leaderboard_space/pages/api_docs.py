@@ -10,12 +10,15 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from leaderboard_space.errors import CODES, STATUS
+from leaderboard_space.identity import space_of
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.tokens import DAYS
 
 router = APIRouter(include_in_schema=False)
 EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796", "action": "withdraw"}
 """What stands in an example for a part of an address."""
+SCORED = "f0e1d2c3b4a59687"
+"""The entry in an example of a call for rows that were scored here, if this Space has none yet."""
 GRADIO = (
     ("boards", 'client.predict(api_name="/boards")'),
     ("board", 'client.predict("iris", standard="algorithm_1", q="bagel", api_name="/board")'),
@@ -69,12 +72,14 @@ class Call:
 def api_page(request: Request) -> Response:
     """What can be asked, with examples by curl and gradio_client."""
     address = str(request.base_url).rstrip("/")
+    shown = (own for own in space_of(request).state.entries() if own.withdrawn is None)
+    scored = next(((own.benchmark, own.entry) for own in shown), (EXAMPLES["benchmark"], SCORED))
     codes = sorted(CODES, key=lambda code: (STATUS[code], code))
     return page(
         request,
         "api.html.jinja",
         max_age=300,
-        calls=calls(request.app.openapi(), address),
+        calls=calls(request.app.openapi(), address, scored),
         address=address,
         gradio=GRADIO,
         codes=[(code, STATUS[code], CODES[code]) for code in codes],
@@ -82,16 +87,29 @@ def api_page(request: Request) -> Response:
     )
 
 
-def calls(document: Mapping[str, Any], address: str) -> list[Call]:
-    """Every call of an OpenAPI document, in its order."""
+def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[Call]:
+    """Every call of an OpenAPI document, in its order.
+
+    Args:
+        document: the OpenAPI document.
+        address: of the Space.
+        scored: benchmark and entry of a row that was scored here, for calls that printed rows have no answer to.
+    """
     return [
-        _call(document, method, path, operation, address)
+        _call(document, method, path, operation, address, scored)
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     ]
 
 
-def _call(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any], address: str) -> Call:
+def _call(
+    document: Mapping[str, Any],
+    method: str,
+    path: str,
+    operation: Mapping[str, Any],
+    address: str,
+    scored: tuple[str, str],
+) -> Call:
     success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
     schema = success["content"]["application/json"]["schema"]
     many = schema.get("type") == "array"
@@ -102,7 +120,9 @@ def _call(document: Mapping[str, Any], method: str, path: str, operation: Mappin
     fields = [
         Field(name, _kind(about), about.get("description", "")) for name, about in shape.get("properties", {}).items()
     ]
-    curl = _curl(method, address + path.format_map(EXAMPLES))
+    of_scored = path.endswith(("/result", "/{action}"))
+    parts = EXAMPLES | dict(zip(("benchmark", "entry"), scored, strict=True)) if of_scored else EXAMPLES
+    curl = _curl(method, address + path.format_map(parts))
     return Call(method.upper(), path, operation["description"], tuple(parameters), tuple(fields), many, curl)
 
 

@@ -12,7 +12,7 @@ from leaderboard_space.figures import MOST_CHOSEN, board_of, chosen_rows, split_
 from leaderboard_space.identity import space_of
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.profiles import LETTERS, profiles
+from leaderboard_space.profiles import profiles
 from leaderboard_space.state import State
 from leaderboard_space.text import plain
 from leaderboard_space.views import VIEWS, chosen_standard, chosen_view
@@ -58,10 +58,9 @@ def compare(
         q=q,
         models=",".join(own),
         most=MOST_CHOSEN,
-        offered=[(row, address(*own, row.entry)) for row in _offered(rows, own, q)] if len(own) < MOST_CHOSEN else [],
+        offered=[(row, address(*own, row.entry)) for row in _offered(rows, chosen, q)] if len(own) < MOST_CHOSEN else [],
         figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
         profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
-        letters=LETTERS,
         lines=lines(view.benchmark, chosen) if chosen else {},
         facts=facts(chosen),
         making=making(chosen),
@@ -80,14 +79,16 @@ def _why(state: State, benchmark: str, entry: str) -> str:
     )
 
 
-def _offered(rows: Sequence[Row], chosen: Sequence[str], q: str) -> list[Row]:
-    """Rows whose model or organisation holds every word of a search; the first ones without a search."""
+def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
+    """Rows whose model or organisation holds every word of a search, those of a chosen cohort first; without, all."""
     words = plain(q)[:200].casefold().split()
-    found = []
+    cohorts, own = {row.cohort for row in chosen}, {row.entry for row in chosen}
+    alike: list[Row] = []
+    others: list[Row] = []
     for row in rows:
         text = f"{plain(row.model)} {plain(row.organisation)} {row.entry}".casefold()
-        if row.entry not in chosen and all(word in text for word in words):
-            found.append(row)
-            if len(found) == OFFERED:
+        if row.entry not in own and all(word in text for word in words):
+            (alike if row.cohort in cohorts else others).append(row)
+            if len(alike) == OFFERED:
                 break
-    return found
+    return [*alike, *others][:OFFERED]
