@@ -49,11 +49,13 @@ class Requests:
         where: kind and name of the repository, for errors.
         sleep: waits for some seconds.
         draw: a random number in [0, 1), for jitter.
+        tries: in a row at a Hub that fails.
     """
 
     where: str
     sleep: Callable[[float], None] = time.sleep
     draw: Callable[[], float] = random.random
+    tries: int = FAILURES
     conflicts: int = 0
     failures: int = 0
 
@@ -107,7 +109,7 @@ class Requests:
         else:
             self.failures += 1
             tries = self.failures
-            if tries >= FAILURES or trouble.wait > LONGEST_OBEYED:
+            if tries >= self.tries or trouble.wait > LONGEST_OBEYED:
                 raise BuildError(
                     "HUB_UNAVAILABLE",
                     self.where,

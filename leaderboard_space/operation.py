@@ -19,8 +19,8 @@ ROOM = 1 << 30
 
 
 @router.get("/health/live")
-def live() -> dict[str, bool]:
-    """Whether the process answers at all."""
+async def live() -> dict[str, bool]:
+    """Whether the process answers at all; it waits for no thread."""
     return {"live": True}
 
 
@@ -35,7 +35,7 @@ def health(request: Request) -> Response:
 def metrics(request: Request) -> Response:
     """Everything that is counted, for Prometheus."""
     return Response(
-        request.app.state.metrics.text(), headers={"Cache-Control": "no-store"}, media_type=CONTENT_TYPE_LATEST
+        request.app.state.metrics.recent(), headers={"Cache-Control": "no-store"}, media_type=CONTENT_TYPE_LATEST
     )
 
 
@@ -49,6 +49,8 @@ def examine(space: Space) -> dict[str, Any]:
         last = space.state.number
     if space.storage.trouble is not None and space.storage.trouble.code not in wrong:
         wrong.append(space.storage.trouble.code)
+    if not space.settings.keeps_the_store():
+        wrong.append("STORE_NOT_KEPT")
     alive = space.jobs.alive()
     if not alive:
         wrong.append("WORKERS_GONE")

@@ -14,6 +14,7 @@ from leaderboard_space.identity import space_of
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.state import State
+from leaderboard_space.store_threads import with_store
 from leaderboard_space.text import number
 from leaderboard_space.view import View, total_of
 from leaderboard_space.views import VIEWS, chosen_standard
@@ -86,8 +87,12 @@ def model(request: Request, benchmark: str, entry: str, standard: str = "") -> R
 
 
 @router.get("/model/{benchmark}/{entry}/evidence/{name}")
-def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
+async def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
     """What one value of a row was made from."""
+    return await with_store(_evidence, request, benchmark, entry, name, standard)
+
+
+def _evidence(request: Request, benchmark: str, entry: str, name: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
     row = find_row(state, benchmark, standard, entry)

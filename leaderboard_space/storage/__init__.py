@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "STORE_MISSING": "there is no such file in the store",
     "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",
     "STORE_REFUSED": "the Hub refused, and asking again would not help",
+    "STORE_FAULT": "this software went wrong at it; its log says where",
 }
 
 

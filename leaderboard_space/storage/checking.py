@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leaderboard_space.state import State
 from leaderboard_space.storage import Storage, StorageError, submission_path
-from leaderboard_space.storage.local import LOG, PARTS, put_aside
+from leaderboard_space.storage.local import LOG, put_aside, tidy
 from leaderboard_space.storage.log import Log
 from submissions.faults import UsageError
 
@@ -79,6 +79,7 @@ class Mended:
 def mend(root: Path) -> Mended:
     """Cut the log of a folder before its first damaged line; what was cut off is put aside. UsageError: no log there.
 
+    Nothing else may use the store: a process that had read what is cut off refuses the log from then on.
     Only the events before that line are known to be what was appended. Those behind it may have been told to somebody;
     a person can read them in what was put aside.
     """
@@ -97,6 +98,5 @@ def mend(root: Path) -> Mended:
         aside = put_aside(root, rest) if rest else None
         stream.truncate(log.end)
         os.fsync(stream.fileno())
-        for part in (root / PARTS).glob("*"):
-            part.unlink(missing_ok=True)
+        tidy(root)
     return Mended(len(log), len(rest.splitlines()), aside)

@@ -1,6 +1,6 @@
 """A store in a dataset repository on the Hub: the log in segments that only grow, and the files beside it.
 
-    events/00000001.jsonl   the first events; a new segment begins where the last one has come to 4 MB
+    events/00000001.jsonl   the first events; a new segment begins where the last one has come to 512 KB
 
 Everything that is appended is one commit on top of the commit that was read (`parent_commit`), so two Spaces on one
 repository cannot write past each other: whoever comes second reads what the other wrote, leaves out what is there now,
@@ -8,14 +8,17 @@ numbers the rest anew and tries again. The same is done where nobody knows wheth
 process writes; it makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
 
 The log is copied to this machine (`mirror`), and read from there; a thread asks for the head every few seconds while
-somebody reads. A Hub that fails makes appending fail, and reading old.
+somebody reads. A Hub that fails makes appending fail after many tries, and reading old. Files are fetched when they are
+asked for first, with few tries: who waits for one holds a thread that others need.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +46,13 @@ _CODES = {
 }
 _BATCH = 64
 """Appends that become one commit at most."""
+_READ_TRIES = 2
+_READ_TIMEOUT = 10.0
+"""Seconds without a byte."""
+_QUIET = 5.0
+"""Seconds after trouble with the Hub in which no file is asked for; then one tries it."""
+_STALE = 60.0
+"""Seconds in which the Hub may still tell a head that was the head before."""
 Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
@@ -79,13 +89,14 @@ class HubStorage:
         *,
         endpoint: str | None = None,
         token: str | None = None,
-        segment: int = 4 << 20,
+        segment: int = 512 << 10,
         every: float = 3.0,
         sleep: Callable[[float], None] = time.sleep,
         draw: Callable[[], float] = random.random,
     ) -> None:
         self.repo_id, self._segment, self._every = repo_id, segment, every
         self.trouble: StorageError | None = None
+        self._since, self._trying = 0.0, threading.Lock()
         self._requests = partial(Requests, f"datasets/{repo_id}", sleep, draw)
         self._repository = Repository(repo_id, endpoint, token)
         folder = work / "hub" / repo_id.replace("/", "--")
@@ -95,6 +106,7 @@ class HubStorage:
         self._pace = Pace(commits_an_hour)
         self._syncing = threading.Lock()
         self._head: str | None = None
+        self._heads: dict[str, float] = {}
         self._sizes: list[int] = []
         self._checked: set[tuple[str, str]] = set()
         self._given = 0
@@ -122,6 +134,8 @@ class HubStorage:
         elif time.monotonic() - self._asked > self._every:
             self._nudged.set()
             self._start(self._poll)
+        for target in list(self._threads):
+            self._start(target)
         for event in self._mirror.events(after):
             self._given = max(self._given, event.number)
             yield event
@@ -145,10 +159,22 @@ class HubStorage:
         """See `Storage.local`."""
         with self._files.held(path) as file:
             if not file.is_file():
-                if self._head is None:
-                    self.sync()
-                self._files.put(path, lambda part: self._guarded(partial(self._download, path, part)))
+                with self._files.alone(path):
+                    if not file.is_file():
+                        self._fetch(path)
             yield file
+
+    def _fetch(self, path: str) -> None:
+        """Make a copy of a file. StorageError, at once while the Hub was just found not to answer."""
+        with self._trying:
+            trouble, now = self.trouble, time.monotonic()
+            if trouble is not None and trouble.code == "STORE_UNAVAILABLE":
+                if now - self._since < _QUIET:
+                    raise StorageError(trouble.code, trouble.where, trouble.what, trouble.expected, trouble.mend)
+                self._since = now
+        if self._head is None:
+            self.sync()
+        self._guarded(lambda: self._files.put(path, partial(self._download, path)))
 
     def close(self, seconds: float = 20.0) -> None:
         """See `Storage.close`; what is not done by then was told to nobody."""
@@ -157,16 +183,30 @@ class HubStorage:
             self._waiting.put(None)
         self._nudged.set()
         end = time.monotonic() + seconds
-        for thread in self._threads.values():
+        with self._starting:
+            threads = list(self._threads.values())
+        for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
-        if not any(thread.is_alive() for thread in self._threads.values()):
+        if not any(thread.is_alive() for thread in threads):
             self._mirror.close()
 
     def _start(self, target: Callable[[], None]) -> None:
+        """Start a thread unless it goes on already; one that died is told as trouble and started again."""
         with self._starting:
-            if target not in self._threads:
-                self._threads[target] = threading.Thread(target=target, name="hub-storage", daemon=True)
-                self._threads[target].start()
+            thread = self._threads.get(target)
+            if thread is not None and (thread.is_alive() or self._closing.is_set()):
+                return
+            if thread is not None:
+                self._unexpected(f"the thread {target.__name__} died")
+            self._threads[target] = threading.Thread(target=target, name="hub-storage", daemon=True)
+            self._threads[target].start()
+
+    def _unexpected(self, what: str) -> StorageError:
+        """Trouble that is none of the Hub's."""
+        log.error("%s", what, exc_info=sys.exc_info()[0] is not None)
+        where, mend = f"datasets/{self.repo_id}", "see the log of this process; it is tried again by itself"
+        self.trouble = StorageError("STORE_FAULT", where, what, "a store that can be read and written", mend)
+        return self.trouble
 
     def _poll(self) -> None:
         """The thread that asks for the head while somebody reads."""
@@ -176,6 +216,8 @@ class HubStorage:
                 self.sync()
             except StorageError as error:
                 log.warning("the store on the Hub cannot be read: %s", error, extra={"code": error.code})
+            except Exception as error:  # noqa: BLE001 -- nobody waits for it, and without the thread reading grows old
+                self._unexpected(f"reading the log failed: {type(error).__name__}: {error}")
 
     def _write(self) -> None:
         """The thread that commits."""
@@ -199,6 +241,8 @@ class HubStorage:
             for waiting, events in zip(batch, found, strict=True):
                 waiting.done.set_result([event for event in events if event is not None])
         except Exception as error:  # noqa: BLE001 -- goes to those who wait
+            if not isinstance(error, StorageError):
+                self._unexpected(f"a commit failed: {type(error).__name__}: {error}")
             if len(batch) > 1 and not (isinstance(error, StorageError) and error.code == "STORE_UNAVAILABLE"):
                 for waiting in batch:
                     self._settle([waiting])
@@ -224,31 +268,46 @@ class HubStorage:
         lines = self._mirror.following([draft for waiting in batch for draft in waiting.drafts])
         if not lines:
             return
-        files = {
-            path: content
-            for waiting in batch
-            for path, content in waiting.files.items()
-            if vouched_by(path) not in self._mirror.log
-        }
+        files: dict[str, Path | bytes] = {}
+        for waiting in batch:
+            for path, content in waiting.files.items():
+                if vouched_by(path) not in self._mirror.log:
+                    files.setdefault(path, content)  # as of two drafts with one key, the first becomes the event
         full = not self._sizes or self._sizes[-1] >= self._segment
         *before, last = [*self._sizes, 0] if full else self._sizes
         grown = self._mirror.content(sum(before), sum(before) + last) + b"".join(lines)
         assert self._head is not None
         assert sum(self._sizes) == self._mirror.log.end
         added = {**files, segment_path(len(before) + 1): grown}
+        try:
+            made = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
+        except TroubleError as trouble:
+            if trouble.kind != "conflict":  # it may have been made all the same
+                self._pace.take()
+            raise
         self._pace.take()
-        made = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
         self._mirror.add(lines)
-        self._head, self._sizes = made, [*before, len(grown)]
-        for path, content in files.items():
-            self._files.keep(path, content)
+        self._stand_at(made, [*before, len(grown)])
+        try:
+            for path, content in files.items():
+                self._files.keep(path, content)
+        except OSError as error:
+            log.warning("a committed file has no copy here: %s", error)
+
+    def _stand_at(self, head: str, sizes: list[int]) -> None:
+        """The log was read up to a commit."""
+        now = time.monotonic()
+        self._heads = {before: then for before, then in self._heads.items() if now - then < _STALE}
+        if self._head is not None:
+            self._heads[self._head] = now
+        self._head, self._sizes = head, sizes
 
     def _catch_up(self, requests: Requests) -> None:
         """Read the log at the head, from where the copy ends. StorageError STORE_CORRUPT, BuildError of `requests`."""
         head = requests.ask(self._repository.head)
         self._asked = time.monotonic()
-        if head == self._head:
-            return
+        if head == self._head or time.monotonic() - self._heads.get(head, -math.inf) < _STALE:
+            return  # nothing new, or an answer from before what was read last
         segments = requests.ask(partial(self._repository.segments, head))
         if sum(there.size for there in segments) < self._mirror.log.end:
             self._forget("has become shorter")
@@ -266,7 +325,7 @@ class HubStorage:
                 self._mirror.add(content[len(mine) :].splitlines(keepends=True))
             begin += there.size
         self._checked = {(there.path, there.blob_id) for there in segments}
-        self._head, self._sizes = head, [there.size for there in segments]
+        self._stand_at(head, [there.size for there in segments])
 
     def _forget(self, what: str) -> None:
         """Begin the copy anew: it is of another repository. STORE_CORRUPT if somebody was told what it says."""
@@ -281,7 +340,8 @@ class HubStorage:
 
     def _download(self, path: str, part: Path) -> None:
         assert self._head is not None
-        if not self._requests().ask(partial(self._repository.download, path, self._head, part)):
+        requests = self._requests(tries=_READ_TRIES)
+        if not requests.ask(partial(self._repository.download, path, self._head, part, _READ_TIMEOUT)):
             where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds it"
             raise StorageError("STORE_MISSING", where, f"no file {path}", "every file that the log names", mend)
 
@@ -291,6 +351,7 @@ class HubStorage:
             found = action()
         except BuildError as error:
             self.trouble = StorageError(_CODES[error.code], error.where, error.what, error.expected, error.mend)
+            self._since = time.monotonic()
             raise self.trouble from error
         except OSError as error:
             what = f"copies cannot be written: {error.strerror or error}"

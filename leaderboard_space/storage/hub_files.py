@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from weakref import WeakValueDictionary
 
 ROOM = 4 << 30
 """Bytes."""
+_PART = ".part-"
+_ABANDONED = 86_400.0
+"""Seconds after which a part is nobody's any more."""
+
+
+class _Flight:
+    """A file that is being fetched; one that nobody fetches or waits for is forgotten."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
 
 
 class Files:
@@ -27,6 +40,7 @@ class Files:
         self._folder, self._room = folder, room
         self._lock = threading.Lock()
         self._held: Counter[Path] = Counter()
+        self._flights: WeakValueDictionary[str, _Flight] = WeakValueDictionary()
 
     @contextmanager
     def held(self, path: str) -> Iterator[Path]:
@@ -42,15 +56,25 @@ class Files:
             with self._lock:
                 self._held[file] -= 1
 
+    @contextmanager
+    def alone(self, path: str) -> Iterator[None]:
+        """While no other thread of this process fetches that file."""
+        with self._lock:
+            flight = self._flights.setdefault(path, _Flight())
+        with flight.lock:
+            yield
+
     def put(self, path: str, write: Callable[[Path], object]) -> None:
         """Make a copy."""
         file = self._folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = mkstemp(dir=file.parent, prefix=".part-")
+        handle, name = mkstemp(dir=file.parent, prefix=_PART)
         os.close(handle)
         part = Path(name)
         try:
             write(part)
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
             part.replace(file)
         finally:
             part.unlink(missing_ok=True)
@@ -65,9 +89,18 @@ class Files:
 
     def _make_room(self, newest: Path) -> None:
         with self._lock:
-            copies = sorted((file.stat().st_mtime, file) for file in self._folder.rglob("*") if file.is_file())
-            total = sum(file.stat().st_size for _, file in copies)
-            for _, file in copies:
+            copies = sorted(self._copies())
+            total = sum(size for _, size, _ in copies)
+            for _, size, file in copies:
                 if total > self._room and file != newest and not self._held[file]:
-                    total -= file.stat().st_size
+                    total -= size
                     file.unlink(missing_ok=True)
+
+    def _copies(self) -> Iterator[tuple[float, int, Path]]:
+        """When each was used last, its bytes and where it lies; parts only if whoever wrote them is long gone."""
+        abandoned = time.time() - _ABANDONED
+        for file in self._folder.rglob("*"):
+            with suppress(FileNotFoundError):  # another process made room
+                about = file.stat()
+                if stat.S_ISREG(about.st_mode) and not (file.name.startswith(_PART) and about.st_mtime > abandoned):
+                    yield about.st_mtime, about.st_size, file

@@ -54,13 +54,13 @@ class Repository:
         hf_raise_for_status(answer)
         return bytes(answer.content)
 
-    def download(self, path: str, commit: str, target: Path) -> bool:
-        """Write a file as it is at a commit; whether there is one."""
+    def download(self, path: str, commit: str, target: Path, timeout: float) -> bool:
+        """Write a file as it is at a commit; whether there is one. `timeout`: seconds without a byte."""
         from huggingface_hub import get_session, hf_raise_for_status
         from huggingface_hub.errors import EntryNotFoundError
 
         address, headers = self._address(path, commit), self._headers()
-        with get_session().stream("GET", address, headers=headers, follow_redirects=True) as answer:
+        with get_session().stream("GET", address, headers=headers, follow_redirects=True, timeout=timeout) as answer:
             if answer.status_code >= 400:
                 answer.read()
             try:

@@ -3,7 +3,8 @@
 What was appended is on the disk before `append` returns. Several processes may write: a lock on the log makes them wait
 for each other, and each reads what the others appended before it appends. A writer that is killed in the middle of a
 line leaves a torn end, which nobody was told of; the next writer puts it aside into `torn/` and goes on before it. A
-whole line that is damaged may be one that somebody was told of, so it is refused until a person mends the log.
+whole line that is damaged may be one that somebody was told of, so it is refused until a person mends the log. A log
+that was shortened, replaced or deleted under a running process is refused by it, too: mend with all of them stopped.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ class LocalStorage:
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
         self._lock = threading.RLock()
-        mend = f"put the log back from a backup, or run `fairspace store mend {self.root}`, which puts the rest aside"
+        mend = (
+            "stop every process that uses the store; put the log back from a backup, "
+            f"or run `fairspace store mend {self.root}`, which puts the rest aside; then start again"
+        )
         self._log = Log(str(self.root / LOG), mend)
         self._tidied = False
 
@@ -80,7 +84,7 @@ class LocalStorage:
         """See `Storage.events`."""
         while True:
             with self._lock:
-                if not (self.root / LOG).is_file():
+                if not len(self._log) and not (self.root / LOG).is_file():
                     return
                 with self._opened("rb", fcntl.LOCK_SH) as log:
                     found = self._log.read(log, after)
@@ -94,7 +98,7 @@ class LocalStorage:
         with self._lock:
             if key not in self._log:
                 return None
-            with (self.root / LOG).open("rb") as log:
+            with self._opened("rb", fcntl.LOCK_SH) as log:
                 return self._log.find(log, key)
 
     def read(self, path: str) -> bytes:
@@ -118,14 +122,23 @@ class LocalStorage:
     @contextmanager
     def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
         """The log, while no other process is in the middle of an append: what it writes may yet be taken back."""
+        if len(self._log) and not (self.root / LOG).is_file():
+            raise self._log.damaged("the log is gone")
         with (self.root / LOG).open(mode) as log:
             fcntl.flock(log, lock)
+            self._log.check(log)
             yield log
 
     def _is_free(self, path: str) -> bool:
-        """Whether no event stands for what lies there, if anything does."""
+        """Whether no event stands for what lies there, if anything does; a submission's name tells its content."""
         event = vouched_by(path)
-        return event not in self._log if event else not (self.root / path).is_file()
+        if event:
+            return event not in self._log
+        file = self.root / path
+        if not file.is_file():
+            return True
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() != file.stem
 
     def _put_torn_end_aside(self, log: IO[bytes]) -> None:
         log.seek(self._log.end)
@@ -155,10 +168,16 @@ class LocalStorage:
         """Once, remove what writers that were killed left behind."""
         if not self._tidied:
             self._tidied = True
-            before = time.time() - _ABANDONED
-            for part in (self.root / PARTS).glob("*"):
-                if part.stat().st_mtime < before:
-                    part.unlink(missing_ok=True)
+            tidy(self.root)
+
+
+def tidy(root: Path) -> None:
+    """Remove what writers that were killed left behind; others may write, or do the same, meanwhile."""
+    before = time.time() - _ABANDONED
+    for part in (root / PARTS).glob("*"):
+        with suppress(FileNotFoundError):
+            if part.stat().st_mtime < before:
+                part.unlink()
 
 
 def put_aside(root: Path, torn: bytes) -> Path:

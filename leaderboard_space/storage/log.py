@@ -44,8 +44,10 @@ class Log:
     def read(self, stream: IO[bytes], after: int, limit: int = BATCH) -> list[Event]:
         """Some events with a number above `after`, and none if there are none yet; new lines are checked and noted.
 
-        StorageError STORE_CORRUPT for a line that nobody appended. A last line without its line break is not read.
+        StorageError STORE_CORRUPT for a line that nobody appended, and for a log that has become shorter. A last line
+        without its line break is not read.
         """
+        self._check_size(stream)
         while len(self) < after and self.read(stream, len(self)):
             pass
         known = len(self) - after
@@ -64,6 +66,14 @@ class Log:
         """Note all new lines. Errors: as `read`."""
         while self.read(stream, len(self)):
             pass
+
+    def check(self, stream: IO[bytes]) -> None:
+        """Whether the last line that is known still stands where it stood. StorageError STORE_CORRUPT."""
+        self._check_size(stream)
+        if len(self):
+            stream.seek(self._begins[-1])
+            if digest(stream.read(self.end - self._begins[-1])) != self.previous:
+                raise self.damaged("it was replaced while it was in use")
 
     def note(self, line: bytes) -> Event:
         """Take a line as the next one. StorageError STORE_CORRUPT if it does not follow from those before."""
@@ -110,6 +120,14 @@ class Log:
         except OSError:
             os.ftruncate(stream.fileno(), self.end)
             raise
+
+    def damaged(self, what: str) -> StorageError:
+        """The error for a log that is not the one that was read before."""
+        return StorageError("STORE_CORRUPT", self.where, what, "a log that only grows", self.mend)
+
+    def _check_size(self, stream: IO[bytes]) -> None:
+        if os.fstat(stream.fileno()).st_size < self.end:
+            raise self.damaged("the log has become shorter")
 
     def _event(self, line: bytes, number: int) -> Event:
         try:

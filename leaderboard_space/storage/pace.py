@@ -22,11 +22,15 @@ class Pace:
 
     def wait(self) -> float:
         """Seconds until the next one may come."""
-        now = self._clock()
-        self._left = min(self._most, self._left + (now - self._at) * self._a_second)
-        self._at = now
+        self._fill()
         return max(0.0, 1 - self._left) / self._a_second
 
     def take(self) -> None:
-        """One came."""
-        self._left -= 1
+        """One came, waited for or not."""
+        self._fill()
+        self._left = max(0.0, self._left - 1)
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._at) * self._a_second)
+        self._at = now
