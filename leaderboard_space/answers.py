@@ -21,6 +21,8 @@ from submissions.registry import NAMES
 BYTES = 64 << 20
 """Of all answers that are kept; a single one may take an eighth of it."""
 LONGEST_ADDRESS = 1024
+MAKERS = 4
+"""Answers that are made at a time. They take the processor alone; more of them would only keep each other waiting."""
 OVERHEAD = 2048
 """Bytes that an answer takes besides its content, at most."""
 _OF_ONE_BOARD = re.compile(r"/(?:model|figures|badge|embed|download|api/v1/boards)/([a-z0-9_]+)(?:/.*)?")
@@ -74,6 +76,7 @@ class Answers:
         self.app, self.state, self.most = app, space.state, most
         self._kept: OrderedDict[Hashable, Answer] = OrderedDict()
         self._flights: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self._makers = asyncio.Semaphore(MAKERS)
         self.size = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +100,6 @@ class Answers:
 
     async def _made(self, scope: Scope, receive: Receive, about: str) -> Answer:
         """What the application answers to who does not have it yet."""
-        version = self.state.version(about)
         headers = [one for one in scope["headers"] if one[0] != b"if-none-match"]
         asked = {**scope, "headers": headers}
         start: Message = {}
@@ -109,7 +111,9 @@ class Answers:
             elif message["type"] == "http.response.body":
                 content.append(message.get("body", b""))
 
-        await self.app(asked, receive, collect)
+        async with self._makers:
+            version = self.state.version(about)
+            await self.app(asked, receive, collect)
         return Answer(start["status"], list(start["headers"]), b"".join(content), asked.get("route"), version)
 
     def _find(self, key: Hashable, about: str) -> Answer | None:

@@ -9,6 +9,7 @@ from statistics import quantiles
 from leaderboard_space.board_query import PROVENANCES
 from leaderboard_space.state import State
 from leaderboard_space.tables import Column, remarks
+from leaderboard_space.telling import COMPUTED, is_computed
 from leaderboard_space.text import coverage, number, plain, shortened
 from leaderboard_space.view import Slice, View
 from metrics.iris_score.standards import ARCHETYPES
@@ -69,11 +70,14 @@ class BoardColumn:
     hint: str = ""
 
 
+_NAMES = {words: name for name, words in PROVENANCES.items()}
+
+
 def provenance_of(row: Row) -> str:
     """What stands behind a row's figures, as a key of `PROVENANCES`."""
     if row.provenance == "baseline":
         return "baseline"
-    return next(name for name, words in PROVENANCES.items() if words == row.visibility)
+    return _NAMES[row.visibility]
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -116,13 +120,15 @@ def column_sets(
 
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
     """A score with its bounds."""
-    largest = max((abs(n) for row in rows if (n := column.number(row)) is not None), default=0.0)
+    numbers = (column.number(row) for row in rows) if column.signed else ()
+    largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
     def cell(row: Row) -> Cell:
         shown = column.number(row)
         strength = round(100 * shown / largest) if column.signed and shown and largest else 0
         note = notes.get((row.entry, column.score))
-        return Cell(column.text(row), bounds(column, row), note, strength, missing=shown is None)
+        computed = COMPUTED if is_computed(column.of(row), row.provenance == "published") else ""
+        return Cell(column.text(row), bounds(column, row) or computed, note, strength, missing=shown is None)
 
     return BoardColumn(column.score, column.header, column.number, cell, True, up)
 

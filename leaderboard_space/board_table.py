@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 from leaderboard_space.board_columns import MODEL, BoardColumn, Key, column_sets, provenance_of, rank_column
 from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.by_board import ByBoard
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
 from leaderboard_space.text import plain
@@ -121,26 +120,23 @@ def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note]
     return [Note(number, erratum, text) for (erratum, text), number in texts.items()], numbers
 
 
-_TABLES: WeakKeyDictionary[State, dict[tuple[str, str, str], tuple[Sequence[Row], BoardTable]]] = WeakKeyDictionary()
-_LOCK = Lock()
+_TABLES: ByBoard[BoardTable] = ByBoard(32)
 
 
 def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     """The table that a query is about, and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
     view = VIEWS[query.benchmark]
-    rows = state.board(query.benchmark, query.standard)
     names = {slug(name): part for name, part in view.slices.items()}
     name = known("table", query.table, names)
     if query.models and not query.table:
+        rows = state.board(query.benchmark, query.standard)
         wanted = [row for row in rows if row.entry in query.models]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    about = (query.benchmark, query.standard, name)
-    with _LOCK:
-        kept = _TABLES.setdefault(state, {})
-        found = kept.get(about)
-        if found is None or found[0] is not rows:
-            found = kept[about] = (rows, BoardTable(view, names[name], rows, state))
-    return name, found[1]
+    return name, _TABLES.of(
+        (query.benchmark, query.standard, name),
+        lambda: state.board(query.benchmark, query.standard),
+        lambda rows: BoardTable(view, names[name], rows, state),
+    )
 
 
 def slug(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from submissions.board import Row
 
 Made = TypeVar("Made")
+Rows = tuple[Row, ...]
 
 
 class ByBoard(Generic[Made]):
@@ -21,20 +22,41 @@ class ByBoard(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._kept: OrderedDict[Hashable, tuple[tuple[Row, ...], Made]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Rows, Made]] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, rows: tuple[Row, ...], make: Callable[[], Made]) -> Made:
-        """What was made of exactly these rows under that key; made now if it was not."""
+    def of(self, key: Hashable, rows: Callable[[], Rows], make: Callable[[Rows], Made]) -> Made:
+        """What was made of a board's rows under that key; who asks while it is made waits for it.
+
+        Args:
+            key: names the board, and what is made of it.
+            rows: those of the board now.
+            make: may raise, and is called again then for the next one who asks.
+        """
+        found = self._find(key, rows())
+        if found is not None:
+            return found[1]
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        try:
+            with making:
+                own = rows()  # which may have changed while another one was making
+                found = self._find(key, own) or (own, make(own))
+                self._keep(key, found)
+        finally:
+            with self._lock:
+                self._making.pop(key, None)
+        return found[1]
+
+    def _find(self, key: Hashable, rows: Rows) -> tuple[Rows, Made] | None:
         with self._lock:
             found = self._kept.get(key)
-            if found is not None and found[0] is rows:
-                self._kept.move_to_end(key)
-                return found[1]
-        made = make()
+            return found if found is not None and found[0] is rows else None
+
+    def _keep(self, key: Hashable, made: tuple[Rows, Made]) -> None:
         with self._lock:
-            self._kept[key] = (rows, made)
+            self._kept[key] = made
             self._kept.move_to_end(key)
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
-        return made

@@ -19,7 +19,8 @@ from leaderboard_space import plots
 from leaderboard_space.by_board import ByBoard
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
-from leaderboard_space.text import MISSING, number, plain, shortened
+from leaderboard_space.telling import behind, told
+from leaderboard_space.text import plain, shortened
 from submissions.board import Row
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
@@ -78,17 +79,27 @@ class Drawing:
 
 @dataclass(frozen=True)
 class _Fit:
-    """The rows of a board that have what a figure shows: their places on it, and in which order they are taken."""
+    """The rows of a board that have what a figure shows: their places on it, and their order; and those without."""
 
     places: dict[str, int]
     order: list[Row]
+    without: list[Row]
 
     @classmethod
     def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
         fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
         found = [rows[place] for place in fit.values()]
         found.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
-        return cls(fit, found)
+        return cls(fit, found, [row for row in rows if row.entry not in fit])
+
+    def note(self, drawn: int) -> str:
+        """What is left out: rows that there is no room for, and those that do not have it."""
+        parts = []
+        if drawn < len(self.order):
+            parts.append(f"Drawn are {drawn} of {len(self.order)} models: printed ones, baselines, the best ranked.")
+        if self.without and self.order:
+            parts.append(f"No number here: {names_of(self.without)}.")
+        return " ".join(parts)
 
 
 _FITTING: ByBoard[_Fit] = ByBoard(64)
@@ -118,19 +129,13 @@ class Source:
         First the chosen ones, then printed rows and baselines to compare with, then by rank. `what` names what `has`
         looks for: it is asked once for all rows of a board.
         """
-        fit = _FITTING.of((self.benchmark, self.standard, what), self.rows, lambda: _Fit.of(self.rows, has))
+        fit = _FITTING.of((self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has))
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
         for row in fit.order:
             if len(kept) >= most:
                 break
             kept[row.entry] = row
-        left = len(fit.order) - len(kept)
-        note = (
-            f"Drawn are {len(kept)} of {len(fit.order)} models: printed ones, baselines, and the best ranked."
-            if left
-            else ""
-        )
-        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), note
+        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), fit.note(len(kept))
 
     def full(self, row: Row) -> Result | None:
         """The result behind a row with its evidence; None for a printed row."""
@@ -150,6 +155,7 @@ class Figure:
         height: in pixels, for the room that a page keeps for it.
         needs: how many models must be chosen.
         solid: whether it is drawn by compiled code, which a page must allow.
+        caution: standard -> Markdown of ours that must stand beside the figure under it, '' for none.
     """
 
     name: str
@@ -160,6 +166,7 @@ class Figure:
     height: int = 440
     needs: int = 0
     solid: bool = False
+    caution: Callable[[str], str] = lambda standard: ""
 
 
 @dataclass(frozen=True)
@@ -170,11 +177,13 @@ class Placed:
         about: which.
         address: of its JSON.
         drawing: of it.
+        caution: Markdown that must stand beside it, '' for none.
     """
 
     about: Figure
     address: str
     drawing: Drawing
+    caution: str = ""
 
 
 class Gallery:
@@ -192,9 +201,11 @@ class Gallery:
     def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
         """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
         figure = self.find(benchmark, name)
-        rows = board_of(state, benchmark, standard)
-        key = (benchmark, standard, name, *models)
-        return self._kept.of(key, rows, lambda: self._drawn(figure, Source(state, benchmark, standard, rows), models))
+
+        def draw(rows: tuple[Row, ...]) -> Drawing:
+            return self._drawn(figure, Source(state, benchmark, standard, rows), models)
+
+        return self._kept.of((benchmark, standard, name, *models), lambda: board_of(state, benchmark, standard), draw)
 
     def _drawn(self, figure: Figure, source: Source, models: Sequence[str]) -> Drawing:
         chosen, missing = chosen_rows(source.rows, models)
@@ -228,7 +239,8 @@ class Gallery:
         """One figure for the macro `figure`. Errors: as `drawing`."""
         address = f"/figures/{benchmark}/{standard}/{name}.json" + (f"?models={','.join(models)}" if models else "")
         drawing = self.drawing(state, benchmark, standard, name, models)
-        return Placed(self.find(benchmark, name), address, drawing)
+        about = self.find(benchmark, name)
+        return Placed(about, address, drawing, about.caution(standard))
 
 
 def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
@@ -270,37 +282,32 @@ def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, sc
         digits: decimals.
         scale: what every number is multiplied by.
     """
-    lines = [[plain(row.model), row.provenance, *(_of(row, name, digits, scale) for name in names)] for row in rows]
+    lines = []
+    for row in rows:
+        values = [value_of(row, name) for name in names]
+        lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
     return Table(["Model", "Figures", *names.values()], lines)
 
 
-def _of(row: Row, name: str, digits: int, scale: float) -> str:
-    value = value_of(row, name)
-    return state_of(row, value) if value is None or value.value is None else cell(value, digits, scale)
+def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
+    """A row's value with its bounds as text, or its state in words."""
+    return told(value, digits, scale, row.provenance == "published")
 
 
-def state_of(row: Row, value: Value | None) -> str:
-    """In words, why a row has no number there."""
-    if row.provenance == "published" and (value is None or value.state == "not_run"):
-        return "not printed"
-    return "not run" if value is None else MISSING[value.state]
-
-
-def cell(value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
-    """A value with its bounds as text, or its state in words."""
-    if value is None:
-        return "not printed"
-    if value.value is None:
-        return MISSING[value.state]
-    text = number(scale * value.value, digits)
-    if value.low is None or value.high is None:
-        return text
-    low, high = number(scale * value.low, digits), number(scale * value.high, digits)
-    return text if low == high else f"{text} [{low}, {high}]"
+def names_of(rows: Sequence[Row], most: int = 6) -> str:
+    """The models' names with their cohorts, the first ones of many."""
+    names = [f"{shortened(plain(row.model), 40)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows]
+    names = [shortened(name, 60) for name in names[:most]]
+    return ", ".join(names) + (f" and {len(rows) - most} more" if len(rows) > most else "")
 
 
 def ranking(
-    score: Callable[[Row], str], title: str, colours: dict[str, str], scale: float = 1.0, most: int = 30
+    score: Callable[[Row], str],
+    title: str,
+    colours: dict[str, str],
+    scale: float = 1.0,
+    most: int = 30,
+    cohort: str = "",
 ) -> Callable[[Source], Drawing]:
     """Draws the ranked number of every model with its bounds, best first.
 
@@ -310,31 +317,36 @@ def ranking(
         colours: cohort -> colour; `{"": colour}` where a board has none.
         scale: 100 for a share in percent.
         most: models that are drawn.
+        cohort: what the cohorts are, the header of their column; '' where a board has none.
     """
 
     def draw(source: Source) -> Drawing:
         def has(row: Row) -> bool:
             value = value_of(row, score(row))
-            return value is not None and value.value is not None and row.cohort in colours
+            return value is not None and value.value is not None
 
         rows, note = source.some(most, f"ranking {title}", has)
         numbers = {row.entry: row.scores[score(row)] for row in rows}
-        table = Table(
-            ["Model", "Rank", "Figures", title],
-            [
-                [plain(row.model), str(row.rank or "–"), row.provenance, cell(numbers[row.entry], 3, scale)]
-                for row in rows
-            ],
-        )
+        lines = []
+        for row in rows:
+            value = numbers[row.entry]
+            of = [row.cohort or "not known"] if cohort else []
+            figures = behind(row, [value])
+            lines.append([plain(row.model), *of, str(row.rank or "–"), figures, cell(row, value, 3, scale)])
+        table = Table(["Model", *filter(None, [cohort]), "Rank", "Figures", title], lines)
         if not rows:
             return Drawing(None, table, "No model has this number under this standard.")
         top = FAR * max((numbers[row.entry].value or 0.0 for row in rows if row.rank is not None), default=math.inf)
         near = [row for row in rows if row.rank is not None or (numbers[row.entry].value or 0.0) <= top]
-        far = [shortened(plain(row.model), 40) for row in rows if row not in near]
+        far = [row for row in rows if row not in near]
         if far:
-            note = f"{note} Without a rank and far beyond the others, so not drawn: {', '.join(far)}.".strip()
-        lines = [(row.model, numbers[row.entry], row.cohort) for row in near]
-        make = partial(plots.ranges, lines, colours, title, scale)
-        return Drawing(make, table, note, plots.ranges_height(len(lines)))
+            note = f"{note} Without a rank and far beyond the others, so not drawn: {names_of(far)}.".strip()
+        unknown = [row for row in near if row.cohort not in colours]
+        if unknown:
+            note = f"{note} {cohort} not known, so not drawn: {names_of(unknown)}.".strip()
+        near = [row for row in near if row.cohort in colours]
+        drawn = [(row.model, numbers[row.entry], row.cohort) for row in near]
+        make = partial(plots.ranges, drawn, colours, title, scale)
+        return Drawing(make if drawn else None, table, note, plots.ranges_height(len(drawn)))
 
     return draw

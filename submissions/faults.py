@@ -20,6 +20,8 @@ def plain(text: str) -> str:
     Halves of surrogate pairs, which no terminal can print, go too, and of accents piled on one letter all but three:
     a hundred of them paint over the lines around.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return _PILED.sub(r"\1", _STEERING.sub(" ", text))
 
 
