@@ -19,6 +19,7 @@ from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.board_table import board_table
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.guard import Guard
+from leaderboard_space.heads import Heads
 from leaderboard_space.logs import configure
 from leaderboard_space.metrics import Metrics
 from leaderboard_space.pages.rendering import ASSETS
@@ -75,6 +76,7 @@ def create_app(space: Space) -> FastAPI:
     app.add_middleware(Guard, space=space)
     sign_in.attach(app, space)
     app.add_middleware(Watching, metrics=app.state.metrics)
+    app.add_middleware(Heads)
     add_handlers(app)
     for name in ROUTERS:
         app.include_router(import_module(name).router)

@@ -21,7 +21,7 @@ from leaderboard_space.gradio_calls import checked
 from leaderboard_space.gradio_parts import uploads
 from leaderboard_space.identity import current_user
 from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
-from leaderboard_space.refusals import note, refuse
+from leaderboard_space.refusals import note, refuse, unknown
 
 UPLOAD = "/gradio_api/upload"
 PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
@@ -67,8 +67,9 @@ class Gate:
             return
         needed = NEEDED.get(method)
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
-            mend = "start from the board, at /, or see /api"
-            error = SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+            error = unknown(request)
+            if path in PAGES and method != "GET":
+                error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "hand in by the API; see /api")
             await refuse(request, error)(scope, receive, send)
             return
         if method == "POST" and path != UPLOAD:

@@ -96,7 +96,7 @@ def unknown(request: Request) -> SpaceError:
 
 def _answers(request: Request, method: str) -> bool:
     """Whether a page or call of ours answers to the address of a request, were it of that method."""
-    asked = {**request.scope, "method": method}
+    asked = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
     own = (route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST)
     return any(route.matches(dict(asked))[0] is Match.FULL for route in own)
 

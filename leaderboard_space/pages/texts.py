@@ -12,6 +12,13 @@ from submissions.limits import Limits
 from submissions.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)
+ROBOTS = """User-agent: *
+Disallow: /submission/
+Disallow: /download/
+Disallow: /figures/
+Disallow: /gradio_api/
+Disallow: /api/v1/submissions
+"""
 
 
 @router.get("/errata")
@@ -35,6 +42,12 @@ def how_to_submit(request: Request) -> Response:
         format=document("submissions/FORMAT.md", "format-"),
         running=document("submissions/RUNNING.md", "running-"),
     )
+
+
+@router.get("/robots.txt")
+def robots() -> Response:
+    """What programs that read everything are asked to leave alone."""
+    return Response(ROBOTS, headers={"Cache-Control": "public, max-age=86400"}, media_type="text/plain")
 
 
 @router.get("/about")

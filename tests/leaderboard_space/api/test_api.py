@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -210,6 +212,47 @@ def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch
     assert (answer.status_code, answer.json()["code"]) == (500, "OUR_FAULT")
     assert "secret" not in answer.text
     assert answer.headers["X-Request-Id"] in answer.text
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "allowed"),
+    [
+        ("PUT", "/about", 405, "GET, HEAD"),
+        ("DELETE", "/submit", 405, "GET, HEAD"),
+        ("PUT", "/nothing", 404, None),
+        ("HEAD", "/nothing", 404, None),
+    ],
+)
+def test_a_method_that_a_page_does_not_have_is_told(
+    space: Opened, method: str, address: str, status: int, allowed: str | None
+) -> None:
+    answer = space.client.request(method, address)
+    assert (answer.status_code, answer.headers.get("Allow")) == (status, allowed)
+
+
+@pytest.mark.parametrize("address", ["/", "/about", "/submit", "/robots.txt", "/api/v1/boards", "/badge/iris/p-01.svg"])
+def test_a_head_is_that_of_the_page_without_its_content(space: Opened, address: str) -> None:
+    head, whole = space.client.head(address), space.client.get(address)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Type"] == whole.headers["Content-Type"]
+
+
+def test_programs_that_read_everything_are_kept_from_what_costs(space: Opened) -> None:
+    lines = space.client.get("/robots.txt").text.splitlines()
+    assert {"Disallow: /submission/", "Disallow: /download/", "Disallow: /api/v1/submissions"} <= set(lines)
+    assert "Disallow: /" not in lines
+
+
+def test_the_examples_of_the_documentation_work(space: Opened) -> None:
+    text = html.unescape(space.client.get("/api").text)
+    asked = set(re.findall(r"<code>curl http://127.0.0.1(/api/v1/\S+)</code>", text))
+    assert any(address.endswith("/result") for address in asked)
+    for address in asked:
+        if "/submissions/" not in address:
+            assert space.client.get(address).status_code == 200, address
+    withdrawn = re.search(r"/api/v1/rows/(\w+)/withdraw</code>", text)
+    assert withdrawn is not None
+    assert space.space.state.entry(withdrawn[1]) is not None
 
 
 def test_pages_refuse_with_a_page(space: Opened) -> None:
