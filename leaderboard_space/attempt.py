@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shutil
 import threading
@@ -29,6 +30,7 @@ from submissions.result import MAX_BYTES, Result
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
 _LOST = ("STORE_MISSING", "STORE_CORRUPT")
+_TORN = "could not be read: the stored file is not what was handed in"
 _WORKER_DIED = "took its worker down with it"
 _LONGEST_WAIT = 60.0
 _T = TypeVar("_T")
@@ -46,11 +48,13 @@ class Outcome:
         result: of a submission that was scored.
         faults: of one that was refused.
         reason: why there is neither.
+        final: whether another try would come to the same.
     """
 
     result: Result | None = None
     faults: tuple[Fault, ...] = ()
     reason: str = ""
+    final: bool = False
 
 
 class Attempt:
@@ -95,7 +99,7 @@ class Attempt:
         BEGUN.inc()
         _LOG.info("a job was begun", extra=about)
         outcome, seconds = self._score(submission)
-        if outcome.reason and tries < self.settings.tries:
+        if outcome.reason and not outcome.final and tries < self.settings.tries:
             self._insist(lambda: self.queue.note(self.job, Record(tries, now(), outcome.reason)))
             RETRIED.inc()
             _LOG.warning(
@@ -115,6 +119,9 @@ class Attempt:
         try:
             with ExitStack() as opened:
                 file = self._insist(lambda: opened.enter_context(self.state.storage.local(path)))
+                with file.open("rb") as stream:
+                    if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
+                        return Outcome(reason=_TORN, final=True), 0.0
                 name = f"{self.job.id}-{self.job.attempt}"
                 folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
                 ended = run_child(
@@ -131,9 +138,12 @@ class Attempt:
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
         """Put the end of the attempt into the log."""
-        job = {"id": self.job.id, "attempt": self.job.attempt}
+        job = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
         key = f"ended:{self.job.id}:{self.job.attempt}"
-        self._insist(self.state.refresh)
+        if self._insist(self._submission) is None:
+            _LOG.warning("a job was ended by another worker first", extra=job)
+            self.queue.forget(self.job)
+            return
         if outcome.result is not None:
             made, files = result_draft(outcome.result, submission.user, submission.organisation)
             found = {"key": made.body["key"], "entry": made.body["entry"], "same": self._same(submission, made)}
@@ -148,7 +158,7 @@ class Attempt:
         self._insist(self.state.refresh)
         ENDED.labels(name).inc()
         self.queue.forget(self.job)
-        about = {**job, "tries": tries, "outcome": name, "seconds": round(seconds, 3)}
+        about = {**job, "outcome": name, "seconds": round(seconds, 3)}
         _LOG.info("a job ended", extra=about | ({"reason": outcome.reason} if outcome.reason else {}))
 
     def _same(self, submission: Submission, made: Draft) -> bool:
@@ -212,7 +222,7 @@ def read_outcome(ended: Ended, folder: Path) -> Outcome:
     """What a child left."""
     if ended.reason:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
-        return Outcome(reason=ended.reason)
+        return Outcome(reason=ended.reason, final=ended.beyond)
     try:
         faults = folder / FAULTS
         if faults.is_file() and faults.stat().st_size <= MAX_BYTES:

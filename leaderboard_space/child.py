@@ -37,12 +37,14 @@ class Ended:
         output: the end of what it printed.
         halted: whether it was ended because it was no longer wanted.
         seconds: that it lasted.
+        beyond: whether it went beyond a limit, as it would again.
     """
 
     reason: str
     output: str
     halted: bool
     seconds: float
+    beyond: bool = False
 
 
 def run_child(
@@ -82,8 +84,11 @@ def run_child(
         watched.read()
     halted = reason is None and watched.killed
     if reason is None and not halted:
-        reason = watched.beyond_output() or _words(process.returncode, limits)
-    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun)
+        reason = watched.beyond_output() or _beyond(process.returncode, limits)
+    beyond = reason is not None
+    if reason is None and not halted:
+        reason = _words(process.returncode)
+    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun, beyond)
 
 
 class _Watched:
@@ -206,18 +211,23 @@ def threads_of_user() -> int:
     return sum(counts) + _THREADS
 
 
-def _words(status: int, limits: JobLimits) -> str:
-    """What an exit status means."""
-    if status == 0:
-        return ""
+def _beyond(status: int, limits: JobLimits) -> str | None:
+    """Which limit an exit status tells of."""
     if status == MEMORY:
         return _beyond_memory(limits)
+    if status == -signal.SIGXCPU:
+        return f"took more than {limits.cpu_seconds:,} seconds of the processor"
+    if status == -signal.SIGXFSZ:
+        return _beyond_files(limits)
+    return None
+
+
+def _words(status: int) -> str:
+    """What an exit status means that tells of no limit."""
+    if status == 0:
+        return ""
     if status > 0:
         return f"ended with exit status {status}"
-    if -status == signal.SIGXCPU:
-        return f"took more than {limits.cpu_seconds:,} seconds of the processor"
-    if -status == signal.SIGXFSZ:
-        return _beyond_files(limits)
     try:
         name = signal.Signals(-status).name
     except ValueError:

@@ -23,11 +23,13 @@ STATUS: dict[str, int] = {
     "REQUEST_TOO_LARGE": 413,
     "QUOTA_VALID": 429,
     "QUOTA_FAULTY": 429,
+    "QUOTA_FAILED": 429,
     "TOO_MANY_WAITING": 429,
     "TOO_MANY_REQUESTS": 429,
     "QUEUE_FULL": 503,
     "STOPPING": 503,
     "STORE_FAILED": 503,
+    "STORE_NOT_KEPT": 503,
     "OUR_FAULT": 500,
 }
 """Code -> status of the answer."""
@@ -50,11 +52,13 @@ CODES: dict[str, str] = {
     "REQUEST_TOO_LARGE": "the head or the body of a request is larger than any that is needed",
     "QUOTA_VALID": "the user has had as many submissions scored in a day as one may",
     "QUOTA_FAULTY": "the user has handed in as many faulty submissions in a day as one may",
+    "QUOTA_FAILED": "attempts at one submission, or of one user in a day, failed as often as they may",
     "TOO_MANY_WAITING": "the user has as many submissions waiting as one may",
     "TOO_MANY_REQUESTS": "too many requests came at once",
     "QUEUE_FULL": "the queue takes no more for now",
     "STOPPING": "the Space is stopping",
     "STORE_FAILED": "the storage does not take anything at the moment",
+    "STORE_NOT_KEPT": "the Space's results would be lost at its next restart, so it takes no submissions",
     "OUR_FAULT": "something went wrong within the Space",
 }
 

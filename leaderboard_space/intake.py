@@ -15,6 +15,9 @@ from leaderboard_space.settings import Settings
 from leaderboard_space.state import State, Submission, submission_id
 from leaderboard_space.storage import StorageError, submission_path
 
+_DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
+"""For how long what is handed in counts, and how far the clock of another process may be ahead."""
+
 
 @dataclass(frozen=True)
 class User:
@@ -35,13 +38,15 @@ class Usage:
 
     Args:
         waiting: those that wait now.
-        scored: of the last 24 hours.
-        faulty: of the last 24 hours.
+        scored: handed in within the last 24 hours, like the following.
+        faulty: those with faults.
+        failed: when those attempts were accepted that failed.
     """
 
     waiting: list[Submission]
     scored: list[Submission]
     faulty: list[Submission]
+    failed: list[str]
 
 
 class Queue(Protocol):
@@ -70,11 +75,15 @@ class Intake:
         """Accept a file, which lies in the store when this returns.
 
         The same file of the same user is the same submission: handed in again, what became of it is returned, and it
-        counts once. One that failed through a fault of ours is tried again.
+        counts once. One that failed is tried again, a few times.
 
-        Errors: SpaceError UPLOAD_TOO_LARGE, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY, TOO_MANY_WAITING,
-        QUEUE_FULL, STORE_FAILED.
+        Errors: SpaceError UPLOAD_TOO_LARGE, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY, QUOTA_FAILED,
+        TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
         """
+        if not self.settings.keeps_the_store():
+            found, expected = "one that ends with the container", "one that outlives it"
+            mend = "the maintainers set FAIRSPACE_STORE, as leaderboard_space/OPERATION.md says"
+            raise SpaceError("STORE_NOT_KEPT", "the store", found, expected, mend)
         size = file.stat().st_size
         if size > self.settings.upload_bytes:
             found, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
@@ -94,9 +103,11 @@ class Intake:
                     return before
                 if name not in self._coming:
                     self._check_quota(user)
+                    self._check_attempts(before)
                 attempt = 1 if before is None else before.attempt + 1
-                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt)
-            body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size}
+                clock = _clock()
+                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt, clock=clock)
+            body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size, "clock": clock}
             draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
             self.state.storage.append([draft], {submission_path(sha256): file})
             self.state.refresh()
@@ -112,31 +123,59 @@ class Intake:
         return accepted
 
     def usage(self, user: User) -> Usage:
-        """What a user has used of the quotas."""
+        """What a user has used of the quotas.
+
+        Days are told by the clock of whoever accepted: one that was wrong for a while counts wrongly for that while,
+        and locks nobody out once it is right again.
+        """
         name = user.name.casefold()
         own = [one for one in self.state.submissions() if one.user.casefold() == name]
-        day = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        begin, end = _clock(-_DAY), _clock(_AHEAD)
+        recent = [one for one in own if begin < one.clock <= end]
+        failed = (clock for one in own for clock in (*one.failed, *([one.clock] if one.outcome == "failed" else [])))
         return Usage(
             [one for one in own if one.outcome == "waiting"],
-            [one for one in own if one.outcome == "scored" and one.accepted > day],
-            [one for one in own if one.outcome == "refused" and one.accepted > day],
+            [one for one in recent if one.outcome == "scored"],
+            [one for one in recent if one.outcome == "refused"],
+            [clock for clock in failed if begin < clock <= end],
         )
 
     def _check_quota(self, user: User) -> None:
-        """Whether the user may hand in another one now."""
+        """Whether the user may hand in another one now; what waits may yet be scored or faulty, so it counts."""
         settings = self.settings
-        coming = self._coming.values()
+        coming = [one for one in self._coming.values() if not self._is_there(one)]
         if sum(one.outcome == "waiting" for one in self.state.submissions()) + len(coming) >= settings.queue_length:
             found = f"{settings.queue_length} submissions wait"
             raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "hand it in again later")
         used = self.usage(user)
-        own = [one for one in coming if one.user.casefold() == user.name.casefold()]
+        waiting = [*used.waiting, *(one for one in coming if one.user.casefold() == user.name.casefold())]
         for code, what, most, counted in (
-            ("TOO_MANY_WAITING", "waiting", settings.waiting, [*used.waiting, *own]),
-            ("QUOTA_VALID", "scored", settings.valid_a_day, used.scored),
-            ("QUOTA_FAULTY", "faulty", settings.faulty_a_day, used.faulty),
+            ("TOO_MANY_WAITING", "waiting", settings.waiting, waiting),
+            ("QUOTA_VALID", "scored or waiting", settings.valid_a_day, [*used.scored, *waiting]),
+            ("QUOTA_FAULTY", "faulty or waiting", settings.faulty_a_day, [*used.faulty, *waiting]),
         ):
             if len(counted) >= most:
-                mend = "wait until one is done" if what == "waiting" else f"wait: {counted[0].accepted} plus 24 hours"
+                first = min((one.clock for one in counted), default=_clock())
+                mend = "wait until one is done" if what == "waiting" else f"wait: {first} plus 24 hours"
                 found = f"{len(counted)} {what} submissions of {user.name}"
                 raise SpaceError(code, "the quota", found, f"at most {most}", mend)
+        if len(used.failed) >= settings.failed_a_day:
+            found = f"{len(used.failed)} failed attempts of {user.name}"
+            mend = f"tell the maintainers, or wait: {min(used.failed)} plus 24 hours"
+            raise SpaceError("QUOTA_FAILED", "the quota", found, f"at most {settings.failed_a_day}", mend)
+
+    def _check_attempts(self, before: Submission | None) -> None:
+        """Whether one that failed may be tried again."""
+        if before is not None and before.attempt >= self.settings.attempts:
+            found, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
+            raise SpaceError("QUOTA_FAILED", f"submission {before.id}", found, most, "tell the maintainers its id")
+
+    def _is_there(self, coming: Submission) -> bool:
+        """Whether what is being written is in the log already."""
+        found = self.state.submission(coming.id)
+        return found is not None and found.attempt >= coming.attempt
+
+
+def _clock(later: timedelta = timedelta()) -> str:
+    """What the clock says, or will have said, as `Event.time` has it."""
+    return (datetime.now(UTC) + later).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
-from huey import Huey, RedisHuey, SqliteHuey
+from huey import Huey, RedisHuey
 from huey.constants import EmptyData
 from huey.registry import Message
 from huey.serializer import Serializer
+from huey.storage import SqliteStorage
 
 from leaderboard_space.settings import Settings
 from leaderboard_space.storage import StorageError
@@ -95,17 +97,62 @@ class _JsonSerializer(Serializer):
         return Message(*orjson.loads(data))
 
 
-def _in_file(file: Path, about: Mapping[str, Any]) -> Huey:
+class _InFile(SqliteStorage):
     """A queue in a file, which is made anew where it is damaged: the log says what is to be done."""
-    try:
-        return SqliteHuey(_NAME, filename=str(file), strict_fifo=True, timeout=30, **about)
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        _LOG.warning("the queue is made anew: %s", error)
-        for part in file.parent.glob(f"{file.name}*"):
-            part.unlink()
-        return SqliteHuey(_NAME, filename=str(file), strict_fifo=True, timeout=30, **about)
+
+    _conn: sqlite3.Connection | None
+
+    @contextmanager
+    def db(self, commit: bool = False, close: bool = False) -> Iterator[sqlite3.Cursor]:
+        """See `SqliteStorage.db`. Where it fails at a damaged file, it does not fail there again."""
+        try:
+            with super().db(commit, close) as cursor:
+                yield cursor
+        except sqlite3.DatabaseError as error:
+            # Its subclasses tell of other things: a locked or full disk, a lease that is taken.
+            if type(error) is sqlite3.DatabaseError:
+                self._make_anew(error)
+            raise
+
+    def check(self) -> None:
+        """Read the whole file; one that is damaged is made anew."""
+        try:
+            found = self.sql("pragma quick_check(1)", results=True)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            return
+        if found != [("ok",)]:
+            self._make_anew(found[0][0])
+
+    def _make_anew(self, what: object) -> None:
+        _LOG.warning("the queue is made anew: %s", what)
+        with self.lock:
+            if self._conn is not None:
+                self._conn.close()
+                self._conn = None
+            file = Path(self.filename)
+            for part in file.parent.glob(f"{file.name}*"):
+                part.unlink(missing_ok=True)
+        with super().db(commit=True, close=True) as cursor:
+            for table in self.ddl:
+                cursor.execute(table)
+
+
+def _in_file(file: Path, about: Mapping[str, Any]) -> Huey:
+    # It is checked before its tables are made: a damaged file may not take them.
+    huey = Huey(
+        _NAME,
+        storage_class=_InFile,
+        filename=str(file),
+        strict_fifo=True,
+        timeout=30,
+        create_tables=False,
+        **about,
+    )
+    huey.storage.check()
+    huey.storage.initialize_schema()
+    return huey
 
 
 class JobQueue:

@@ -12,6 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, Literal
@@ -39,7 +40,7 @@ class Progress:
     Args:
         stage: `retried` waits again after a try that ended its process.
         position: from 1, of those that wait; 0 for one that does not.
-        tries: how often it was begun; 0 once it has ended.
+        tries: how often it was begun.
         since: when the stage began, as `Event.time`.
     """
 
@@ -102,14 +103,20 @@ class Jobs:
         self._running: dict[Job, threading.Event] = {}
         self._threads: list[threading.Thread] = []
         self._consumer: Consumer | None = None
+        self._gives_way: threading.Event | None = None
         self._lock_file: IO[bytes] | None = None
-        self._lock, self._health = threading.Lock(), threading.Lock()
+        self._lock, self._health, self._opening = threading.Lock(), threading.Lock(), threading.Lock()
+        self._queue: JobQueue | None = None
+        self._told = 0.0
         self._view: tuple[float, _View] | None = None
 
-    @cached_property
+    @property
     def queue(self) -> JobQueue:
-        """Where jobs wait."""
-        return JobQueue(self.settings, self._work)
+        """Where jobs wait. Errors: `QUEUE_ERRORS` where it cannot be opened; it is tried again when asked again."""
+        with self._opening:
+            if self._queue is None:
+                self._queue = JobQueue(self.settings, self._work)
+            return self._queue
 
     def put(self, submission: Submission) -> None:
         """Let a submission be scored. Putting the same attempt twice is no harm."""
@@ -120,48 +127,49 @@ class Jobs:
         self._view = None
 
     def start(self) -> None:
-        """Queue what the log says is waiting, and begin to work."""
-        if self.settings.workers and not self.settings.queue:
-            self._forget_the_dead()
-        self._sweep_safely()
+        """Queue what the log says is waiting, and begin to work; a queue that cannot be opened is tried again."""
+        self._safely(self._begin_to_work)
         self._begin("sweep", self._sweep_on)
         if self.settings.workers:
             self._begin("beat", self._beat_on)
-            consumer = _Consumer(
-                self.queue.huey,
-                workers=self.settings.workers,
-                periodic=False,
-                max_delay=self.timing.poll,
-                scheduler_interval=60,
-            )
-            consumer.start()
-            self._consumer = consumer
             if self.settings.baselines:
                 self._begin("baselines", self._score_baselines)
 
-    def stop(self, seconds: float = 20.0) -> None:
-        """Take no further job, give the running ones some seconds, and leave what is not done to the next start."""
+    def take_no_more(self) -> None:
+        """Take no further job; those that run go on."""
         with self._health:
+            if not self._stopping.is_set():
+                self._told = time.monotonic()
             self._stopping.set()
         if (baselines := self._running.get(LEASE)) is not None:
             baselines.set()
         if self._consumer is not None:
             self._consumer.stop()
+
+    def stop(self, seconds: float = 20.0) -> None:
+        """Take no further job, give the running ones some seconds, and leave what is not done to the next start.
+
+        The seconds count from when they were told to take no more.
+        """
+        self.take_no_more()
+        seconds -= time.monotonic() - self._told
+        if self._consumer is not None:
             workers = [thread for _, thread in self._consumer.worker_threads]
             _join(workers, seconds)
             for halt in list(self._running.values()):
                 halt.set()
             _join(workers, _KILL_SECONDS)
         self._stopped.set()
-        _join(self._threads, _KILL_SECONDS)
+        _join(list(self._threads), _KILL_SECONDS)
         if self._lock_file is not None:
             self._lock_file.close()
-        self.queue.huey.storage.close()
+        if self._queue is not None:
+            self._queue.huey.storage.close()
 
     def progress(self, submission: Submission) -> Progress:
         """Where a submission stands."""
         if submission.outcome != "waiting":
-            return Progress("ended", since=submission.ended)
+            return Progress("ended", tries=submission.tries, since=submission.ended)
         view = self._look()
         job = Job(submission.id, submission.attempt)
         record = view.records.get(job, Record())
@@ -177,9 +185,13 @@ class Jobs:
         return list(self._look().order)
 
     def alive(self) -> bool:
-        """Whether everything that was begun in this process goes on."""
-        workers = [] if self._consumer is None else [thread for _, thread in self._consumer.worker_threads]
-        return all(thread.is_alive() for thread in [*self._threads, *workers])
+        """Whether everything that was begun in this process goes on, and everything that was to begin has begun."""
+        threads = list(self._threads)
+        if self._consumer is not None:
+            threads += [thread for _, thread in self._consumer.worker_threads]
+        elif threads and self.settings.workers:
+            return False
+        return all(thread.is_alive() for thread in threads)
 
     def running(self) -> int:
         """How many are being scored, by all workers."""
@@ -216,8 +228,8 @@ class Jobs:
         if not self.queue.take(job, self.worker):
             return
         halt = self._running[job] = threading.Event()
-        if (baselines := self._running.get(LEASE)) is not None:
-            baselines.set()
+        if (baseline := self._gives_way) is not None:
+            baseline.set()
         try:
             Attempt(self.state, self.settings, self.queue, job, self.module, halt).run()
         except HaltedError:
@@ -245,10 +257,27 @@ class Jobs:
 
     def _sweep_on(self) -> None:
         while not self._stopping.wait(self.timing.sweep):
-            self._sweep_safely()
+            self._safely(self._begin_to_work if self._consumer is None and self.settings.workers else self._sweep)
             with self._health:
                 if self._consumer is not None and not self._stopping.is_set():
                     self._consumer.check_worker_health()
+
+    def _begin_to_work(self) -> None:
+        if self.settings.workers and not self.settings.queue and self._lock_file is None:
+            self._forget_the_dead()
+        self._safely(self._sweep)
+        if self.settings.workers:
+            consumer = _Consumer(
+                self.queue.huey,
+                workers=self.settings.workers,
+                periodic=False,
+                max_delay=self.timing.poll,
+                scheduler_interval=60,
+            )
+            with self._health:
+                if not self._stopping.is_set():
+                    consumer.start()
+                    self._consumer = consumer
 
     def _score_baselines(self) -> None:
         """Score the bundled baselines while nothing waits; a job that begins ends the one in hand."""
@@ -256,48 +285,67 @@ class Jobs:
         while not self._stopping.wait(self.timing.poll) and baselines.pending():
             try:
                 if not self.waiting() and not self.running() and self.queue.take(LEASE, self.worker):
-                    halt = self._running[LEASE] = threading.Event()
-                    try:
-                        baselines.score_next(halt)
-                    finally:
-                        del self._running[LEASE]
-                        self.queue.release(LEASE, self.worker)
+                    self._score_baseline(baselines)
             except TROUBLE as error:
                 _LOG.warning("a baseline was not scored: %s", error)
                 self._stopping.wait(self.timing.patience)
+        # Nothing is left to do: whether this thread is alive tells nothing any more.
+        self._threads.remove(threading.current_thread())
 
-    def _sweep_safely(self) -> None:
+    def _score_baseline(self, baselines: BaselineJobs) -> None:
+        """With the lease in hand, which is given back."""
+        halt = self._running[LEASE] = threading.Event()
         try:
-            self._sweep()
+            about = baselines.next()
+            if about is not None and not self._stopping.is_set():
+                self._gives_way = halt if baselines.gives_way(about) else None
+                baselines.score(about, halt)
+        finally:
+            self._gives_way = None
+            del self._running[LEASE]
+            self.queue.release(LEASE, self.worker)
+
+    def _safely(self, work: Callable[[], None]) -> None:
+        try:
+            work()
         except TROUBLE as error:
-            _LOG.warning("the log was not looked through: %s", error)
+            _LOG.warning("queue or log were not looked through: %s", error)
 
     def _sweep(self) -> None:
         """Queue what waits by the log and is in nobody's hands; take leases back that stand still."""
         kept = self.queue.kept()
         self.state.refresh()
         jobs = self._waiting_jobs()
-        for job in kept - {*jobs, LEASE}:
-            self.queue.forget(job)
-        leases = self.queue.leases([*jobs, LEASE])
+        leases = self.queue.leases(kept | {*jobs, LEASE})
         for job, lease in self._watchdog.still(leases).items():
             _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
             self.queue.release(job, lease.worker)
             del leases[job]
+        for job in kept:
+            if job not in leases and self._has_ended(job):
+                self.queue.forget(job)
         self.queue.put(*(job for job in jobs if job not in leases))
+
+    def _has_ended(self, job: Job) -> bool:
+        """Whether the log says so; a job that it does not speak of may have been accepted by others just now."""
+        found = self.state.submission(job.id)
+        return found is not None and (found.attempt > job.attempt or found.outcome != "waiting")
 
     def _forget_the_dead(self) -> None:
         """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""
         self.settings.work.mkdir(parents=True, exist_ok=True)
-        self._lock_file = (self.settings.work / LOCK).open("wb")
-        try:
-            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pass
-        else:
-            for job, lease in self.queue.leases(self.queue.kept()).items():
-                self.queue.release(job, lease.worker)
-        fcntl.flock(self._lock_file, fcntl.LOCK_SH)
+        with ExitStack() as opened:
+            lock = opened.enter_context((self.settings.work / LOCK).open("wb"))
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass
+            else:
+                for job, lease in self.queue.leases(self.queue.kept()).items():
+                    self.queue.release(job, lease.worker)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            self._lock_file = lock
+            opened.pop_all()
 
 
 class _Consumer(Consumer):

@@ -17,17 +17,21 @@ class Settings:
 
     Args:
         store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
+        store_is_kept: whether the folder outlives the container although it lies below no mounted one; 0 or 1.
         work: a folder for the queue and for copies; what lies there can be made again from the store.
         queue: '' for a queue in `work`, or `redis://...` where several workers share one.
         workers: jobs at a time in this process; 0 where `python -m leaderboard_space.worker` does them.
         admins: names of the maintainers, who may withdraw rows.
         secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
+        proxies: networks of the proxies that name who asks; none for all in a Space, and for none elsewhere.
         insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
         upload_bytes: of one file.
         upload_seconds: in which one file must have come.
-        requests_a_minute: of one client, pages and calls but not their scripts and styles; 0 for any number.
+        requests_a_minute: of one client; ten times as many of files and badges; 0 for any number, at a time as well.
         valid_a_day: submissions of one user that are scored, in any 24 hours.
         faulty_a_day: submissions of one user that have faults, in any 24 hours.
+        failed_a_day: attempts at submissions of one user that fail, in any 24 hours; they count for no other quota.
+        attempts: at one submission; what failed can be handed in again.
         waiting: submissions of one user that wait at a time.
         queue_length: submissions that wait in all.
         scoring_memory: bytes that one job may take.
@@ -40,17 +44,21 @@ class Settings:
     """
 
     store: str = "store"
+    store_is_kept: bool = False
     work: Path = Path("work")
     queue: str = ""
     workers: int = 1
     admins: tuple[str, ...] = ()
     secret: str = ""
+    proxies: tuple[str, ...] = ()
     insecure_local: bool = False
     upload_bytes: int = 200 << 20
     upload_seconds: int = 600
     requests_a_minute: int = 600
     valid_a_day: int = 10
     faulty_a_day: int = 20
+    failed_a_day: int = 5
+    attempts: int = 3
     waiting: int = 3
     queue_length: int = 200
     scoring_memory: int = 8 << 30
@@ -61,6 +69,13 @@ class Settings:
     baselines: bool = True
     commits_an_hour: int = 100
 
+    def keeps_the_store(self) -> bool:
+        """Whether the store outlives a restart: in a Space only what lies on the Hub, or where a volume is mounted."""
+        if not os.environ.get("SPACE_ID") or self.store_is_kept or self.store.startswith("hf://"):
+            return True
+        place = Path(self.store).resolve()
+        return any(path.is_mount() for path in (place, *place.parents[:-1]))
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """The settings that the variables name. UsageError for one that cannot be read."""
@@ -69,15 +84,21 @@ class Settings:
         for about in fields(cls):
             variable = f"FAIRSPACE_{about.name.upper()}"
             if variable in told and about.name != "insecure_local":
-                found[about.name] = _read(variable, told[variable], about.default)
+                least = 0 if about.name in _MAY_BE_0 else 1
+                found[about.name] = _read(variable, told[variable], about.default, least)
         return cls(**found)
 
 
-def _read(variable: str, text: str, default: Any) -> Any:
+_MAY_BE_0 = ("workers", "requests_a_minute", "valid_a_day", "faulty_a_day", "waiting", "baselines", "store_is_kept")
+
+
+def _read(variable: str, text: str, default: Any, least: int) -> Any:
     if isinstance(default, tuple):
         return tuple(filter(None, (part.strip() for part in text.split(","))))
     if isinstance(default, int):
         if not (text.isascii() and text.isdigit()):
             raise UsageError(f"{variable} is {text!r}; it must be a whole number, such as {default:d}.")
+        if int(text) < least:
+            raise UsageError(f"{variable} is {text}; it must be at least {least}.")
         return type(default)(int(text))
     return type(default)(text)

@@ -45,6 +45,7 @@ KINDS = (
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     told = {"workers": "2", "waiting": "60", "faulty_a_day": "60", "upload_seconds": "3", "upload_bytes": str(MOST)}
+    told["valid_a_day"] = told["failed_a_day"] = "60"
     with running(tmp_path_factory.mktemp("space"), **told) as found:
         yield found
 

@@ -1,21 +1,28 @@
 """Jobs end in the log, once each, with what came of them; what can be seen of them on the way is true."""
 
+import sqlite3
 import threading
 import time
 from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 
+from leaderboard_space.baseline_jobs import BaselineJobs
+from leaderboard_space.errors import SpaceError
 from leaderboard_space.events import Draft
 from leaderboard_space.intake import User
 from leaderboard_space.job_queue import Job, Record
 from leaderboard_space.jobs import SCORING
+from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.state import result_draft
 from leaderboard_space.storage import StorageError
 from leaderboard_space.storage.local import LocalStorage
 from submissions.check import read_submission
+from submissions.faults import UsageError
 from submissions.result import score_submission
 from tests.leaderboard_space.factory import bad_zip, good_zip, result
 from tests.leaderboard_space.jobs.spaces import (
@@ -55,7 +62,7 @@ def test_a_submission_is_scored_and_a_faulty_one_refused_by_the_real_child(tmp_p
     assert told["result"] == made.body
     assert [opened.storage.read(path) for path in files] == list(files.values())
     entry = {"id": scored.id, "attempt": 1, "key": made.body["key"], "entry": made.body["entry"], "same": False}
-    assert told["scored"] == entry
+    assert told["scored"] == entry | {"tries": 1}
     assert {fault["code"] for fault in told["refused"]["faults"]} == codes
     assert told["refused"]["id"] == refused.id
     assert opened.state.snapshot() == rebuilt(about)
@@ -91,7 +98,7 @@ def test_a_job_that_ends_its_process_is_tried_again_twice_and_then_failed(
     handed_in = hand_in(opened, tmp_path, way)
     work_off(opened)
     assert kinds(about) == {"accepted": 1, "failed": 1}
-    assert log(about)[-1].body == {"id": handed_in.id, "attempt": 1, "reason": reason}
+    assert log(about)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 3, "reason": reason}
     second = hand_in(space(about), tmp_path, way)
     assert (second.id, second.attempt) == (handed_in.id, 2)
     assert hand_in(space(about), tmp_path, way, User("grace")).attempt == 1
@@ -114,16 +121,71 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
     assert opened.jobs.progress(two).position == 1
 
 
+def test_a_job_that_goes_beyond_a_limit_is_failed_at_once(tmp_path: Path) -> None:
+    about = settings(tmp_path, scoring_seconds=0)
+    opened = space(about)
+    handed_in = hand_in(opened, tmp_path, "sleep")
+    work_off(opened)
+    reason = "It took longer than 0 seconds."
+    assert log(about)[-1].body == {"id": handed_in.id, "attempt": 1, "tries": 1, "reason": reason}
+
+
+def test_a_file_that_is_not_what_was_handed_in_is_our_fault(tmp_path: Path) -> None:
+    about = settings(tmp_path)
+    opened = space(about)
+    hand_in(opened, tmp_path, good())
+    file = next(tmp_path.glob("store/submissions/*/*.zip"))
+    file.write_bytes(file.read_bytes()[:-10])
+    work_off(opened)
+    assert kinds(about) == {"accepted": 1, "failed": 1}
+    assert log(about)[-1].body["reason"] == "It could not be read: the stored file is not what was handed in."
+
+
+def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: Path) -> None:
+    about = settings(tmp_path)
+    opened = space(about)
+    handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")
+    opened.jobs.start()
+    until(lambda: list(tmp_path.glob("work/scoring/*/waits")))
+    body = {"id": handed_in.id, "attempt": 1, "reason": "It was ended elsewhere."}
+    opened.storage.append([Draft("failed", f"ended:{handed_in.id}:1", body)])
+    next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
+    until(lambda: not opened.jobs.queue.kept())
+    opened.jobs.stop()
+    assert kinds(about) == {"accepted": 1, "failed": 1}
+
+
+def test_what_is_kept_of_a_job_that_the_log_does_not_speak_of_yet_stays(tmp_path: Path) -> None:
+    about = settings(tmp_path, workers=0)
+    opened = space(about)
+    ended, running = (hand_in(opened, tmp_path, way) for way in ("ended", "running"))
+    for one in (ended, running):
+        opened.storage.append(
+            [Draft("failed", f"ended:{one.id}:1", {"id": one.id, "attempt": 1, "reason": "It died."})]
+        )
+    unknown, queue = Job("0" * 20, 1), opened.jobs.queue
+    for job in (unknown, Job(ended.id, 1), Job(running.id, 1)):
+        queue.note(job, Record(1))
+    assert queue.take(unknown, "another")
+    assert queue.take(Job(running.id, 1), "another")
+    opened.jobs._sweep()
+    assert queue.kept() == {unknown, Job(running.id, 1)}
+    assert queue.lease(unknown) is not None
+
+
 def test_stopping_lets_the_running_job_end_and_leaves_the_others(tmp_path: Path) -> None:
     about = settings(tmp_path)
     opened = space(about)
-    first = hand_in(opened, tmp_path, good("one"))
+    first = hand_in(opened, tmp_path, f"wait\n{good('one')}")
     opened.jobs.start()
-    until(lambda: opened.jobs.running())
+    until(lambda: list(tmp_path.glob("work/scoring/*/waits")))
     second = hand_in(opened, tmp_path, good("two"))
-    opened.jobs.stop(30)
-    ended = [event.body["id"] for event in log(about) if event.kind == "scored"]
-    assert ended[:1] == [first.id]
+    stopping = threading.Thread(target=opened.jobs.stop, args=[60])
+    stopping.start()
+    until(opened.jobs._stopping.is_set)
+    next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
+    stopping.join()
+    assert [event.body["id"] for event in log(about) if event.kind == "scored"] == [first.id]
     again = space(about)
     work_off(again)
     assert kinds(about) == {"accepted": 2, "result": 2, "scored": 2}
@@ -186,6 +248,49 @@ def test_a_queue_that_was_lost_is_made_again_from_the_log(tmp_path: Path, left: 
     assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
 
 
+def test_a_queue_whose_pages_are_damaged_is_made_again_from_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    about = settings(tmp_path)
+    opened = space(about)
+    for number in range(20):
+        hand_in(opened, tmp_path, "die", User(f"u{number}"))
+    opened.jobs.stop()
+    file = about.work / "queue.db"
+    content = file.read_bytes()
+    file.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+    again = space(about)
+    again.jobs._sweep()
+    assert len(again.jobs.queue.jobs()) == 20
+    assert "the queue is made anew" in caplog.text
+    caplog.clear()
+    again.jobs.queue.huey.storage.close()
+    file.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+    with pytest.raises(sqlite3.DatabaseError):
+        again.jobs.queue.jobs()
+    again.jobs._sweep()
+    assert len(again.jobs.queue.jobs()) == 20
+    assert "the queue is made anew" in caplog.text
+
+
+def test_a_queue_that_cannot_be_opened_keeps_nobody_from_reading_and_is_worked_off_later(tmp_path: Path) -> None:
+    about = settings(tmp_path)
+    opened = space(about)
+    handed_in = hand_in(opened, tmp_path, good())
+    opened.jobs.stop()
+    (about.work / "queue.db").rename(tmp_path / "queue.db")
+    (about.work / "queue.db").mkdir()
+    again = space(about)
+    again.jobs.start()
+    assert not again.jobs.alive()
+    assert again.jobs.waiting() == [handed_in.id]
+    (about.work / "queue.db").rmdir()
+    until_ended(again)
+    assert again.jobs.alive()
+    again.jobs.stop()
+    assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
+
+
 def test_a_queue_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     about = settings(tmp_path, queue="redis://127.0.0.1:1/0", workers=0)
     opened = space(about)
@@ -194,25 +299,71 @@ def test_a_queue_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     assert opened.jobs.progress(handed_in).position == 1
 
 
+class Clock(datetime):
+    """A clock that somebody sets."""
+
+    ahead = timedelta()
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return super().now(tz) + cls.ahead
+
+
 def test_a_lease_that_stands_still_is_taken_back_however_the_clock_jumps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    about = settings(tmp_path)
+    for module in ("storage.log", "intake", "attempt"):
+        monkeypatch.setattr(f"leaderboard_space.{module}.datetime", Clock)
+    about = settings(tmp_path, valid_a_day=1, failed_a_day=1)
     opened = space(about)
-    handed_in = hand_in(opened, tmp_path, good())
-    jumps = iter(range(0, 10**9, 86_400))
-    clock = time.time
-    monkeypatch.setattr(time, "time", lambda: clock() + next(jumps) * (-1) ** next(jumps))
-    opened.jobs.start()
-    until_ended(opened)
-    other = hand_in(opened, tmp_path, good("another"), User("grace"))
-    until_ended(opened)
+    for day, days in enumerate((2, -2, 0)):
+        monkeypatch.setattr(Clock, "ahead", timedelta(days))
+        handed_in = hand_in(opened, tmp_path, good(f"model {day}"))
+        if day == 0:
+            assert opened.jobs.queue.take(Job(handed_in.id, 1), "gone")
+            opened.jobs._lock_file = (tmp_path / "lock").open("wb")  # as if others held it
+            opened.jobs.start()
+        until_ended(opened)
+        with pytest.raises(SpaceError, match="QUOTA_VALID"):
+            hand_in(opened, tmp_path, good("one more"))
     opened.jobs.stop()
-    monkeypatch.undo()
-    assert kinds(about) == {"accepted": 2, "result": 2, "scored": 2}
+    assert kinds(about) == {"accepted": 3, "result": 3, "scored": 3}
     times = [event.time for event in log(about)]
     assert times == sorted(times)
-    assert {event.body["id"] for event in log(about) if event.kind == "scored"} == {handed_in.id, other.id}
+    clocks = [event.body["clock"] for event in log(about) if event.kind == "accepted"]
+    assert clocks[1] < clocks[2] < clocks[0] <= times[0]
+
+
+def test_what_waits_and_what_is_coming_counts_for_the_quotas_once(tmp_path: Path) -> None:
+    opened = space(settings(tmp_path, valid_a_day=2, waiting=3))
+    one = hand_in(opened, tmp_path, "one")
+    opened.intake._coming[one.id] = one  # accepted by a thread that has not said so yet
+    hand_in(opened, tmp_path, "two")
+    with pytest.raises(SpaceError, match="QUOTA_VALID"):
+        hand_in(opened, tmp_path, "three")
+    opened.intake._coming["0" * 20] = replace(one, id="0" * 20, user="grace")
+    with pytest.raises(SpaceError, match="QUOTA_VALID"):
+        hand_in(space(settings(tmp_path, valid_a_day=2)), tmp_path, "three")
+
+
+def test_attempts_that_fail_are_bounded_for_a_submission_and_for_a_user(tmp_path: Path) -> None:
+    opened = space(settings(tmp_path, failed_a_day=4, attempts=2))
+
+    def fail(text: str) -> None:
+        one = hand_in(opened, tmp_path, text)
+        body = {"id": one.id, "attempt": one.attempt, "reason": "It died.", "tries": 3}
+        opened.storage.append([Draft("failed", f"ended:{one.id}:{one.attempt}", body)])
+
+    fail("one")
+    fail("one")
+    with pytest.raises(SpaceError, match="2 attempts at it failed"):
+        hand_in(opened, tmp_path, "one")
+    fail("two")
+    fail("two")
+    with pytest.raises(SpaceError, match="4 failed attempts of ada"):
+        hand_in(opened, tmp_path, "three")
+    assert hand_in(opened, tmp_path, "three", User("grace")).tries == 0
+    assert [one.tries for one in opened.state.submissions() if one.user == "ada"] == [3, 3]
 
 
 def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_nothing(tmp_path: Path) -> None:
@@ -222,8 +373,7 @@ def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_noth
     slow.jobs.start()
     until(lambda: list(tmp_path.glob("work/scoring/*/pid")))
     job = Job(handed_in.id, 1)
-    other.jobs.queue.release(job, slow.jobs.worker)
-    assert other.jobs.queue.take(job, "another")
+    other.jobs.queue.huey.storage.put_data(f"lease:{job}", b"another")
     until(lambda: not slow.jobs._running)
     slow.jobs.stop()
     assert other.jobs.queue.lease(job) is not None
@@ -243,8 +393,34 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
     opened.jobs.start()
     until(lambda: len(opened.state.entries()) == 2)
     until(lambda: not any(thread.name == "jobs-baselines" for thread in threading.enumerate()))
+    assert opened.jobs.alive()
     opened.jobs.stop()
     assert not waits(opened)
     order = [event.body["result"]["benchmark"] for event in log(about) if event.kind == "result"]
     assert order == ["iris", "fact_or_fair"]
     assert opened.state.snapshot() == rebuilt(about)
+
+
+def test_a_baseline_that_was_halted_often_comes_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [("fact_or_fair", "constant")]
+    monkeypatch.setattr("leaderboard_space.baseline_jobs.missing", lambda state: wanted)
+    opened = space(settings(tmp_path))
+    baselines, halt = BaselineJobs(opened.state, opened.settings), threading.Event()
+    halt.set()
+    gave_way = []
+    for _ in range(3):
+        about = baselines.next()
+        assert about is not None
+        gave_way.append(baselines.gives_way(about))
+        baselines.score(about, halt)
+    assert gave_way == [True, True, False]
+    wanted.clear()
+    assert baselines.next() is None
+
+
+@pytest.mark.parametrize(("name", "least"), [("TRIES", 1), ("QUEUE_LENGTH", 1), ("SCORING_MEMORY", 1), ("WORKERS", 0)])
+def test_a_number_that_lets_nothing_work_is_refused(name: str, least: int) -> None:
+    assert Settings.from_environment({f"FAIRSPACE_{name}": str(least)})
+    for wrong in ("-1", str(least - 1)):
+        with pytest.raises(UsageError, match=f"FAIRSPACE_{name}"):
+            Settings.from_environment({f"FAIRSPACE_{name}": wrong})
