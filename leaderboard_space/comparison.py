@@ -132,7 +132,8 @@ def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> 
         difference = number(scale * (value.value - first.value), coarser, signed=True)
     incomplete = value.coverage is not None and value.coverage < 1
     text = shown(value) if _printed(value) else number(scale * value.value, digits) + unit
-    return Cell(text, bounds, coverage(value) if incomplete else "", difference=difference)
+    computed = COMPUTED if is_computed(value, published) else ""
+    return Cell(text, bounds, coverage(value) if incomplete else "", difference=difference, computed=computed)
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:

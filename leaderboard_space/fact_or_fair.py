@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from leaderboard_space import plots
 from leaderboard_space.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
 from leaderboard_space.tables import Column
+from leaderboard_space.telling import behind, visibility
 from leaderboard_space.text import number, plain
 from leaderboard_space.view import Slice, View
 from metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
@@ -84,10 +85,10 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
                 bounds = None
                 if x.low is not None and x.high is not None and y.low is not None and y.high is not None:
                     bounds = (100 * x.low, 100 * x.high, 100 * y.low, 100 * y.high)
-                points.append(plots.Point(row.model, row.provenance, kind, *where, bounds, row.entry in chosen))
+                points.append(plots.Point(row.model, visibility(row), kind, *where, bounds, row.entry in chosen))
                 room = 100 * float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
-                texts = [cell(x, 2, 100), cell(y, 2, 100), number(room, 2)]
-                lines.append([plain(row.model), row.provenance, kind, *texts])
+                texts = [cell(row, x, 2, 100), cell(row, y, 2, 100), number(room, 2)]
+                lines.append([plain(row.model), behind(row, (x, y)), kind, *texts])
         headers = ["Model", "Figures", "Questions", "S_fact, %", "S_E, %", "highest S_E at that S_fact, %"]
         table = Table(headers, lines)
         if not points:
@@ -133,7 +134,7 @@ def _basic(source: Source) -> tuple[list[str], list[plots.Series], Table]:
         plots.Series(row.model, [value_of(row, name) for name in _NAMES[kind_of(row)]], 100.0) for row in source.chosen
     ]
     lines = [
-        [plain(one.model), row.cohort, *(cell(value, 2, 100) for value in one.values)]
+        [plain(one.model), row.cohort, *(cell(row, value, 2, 100) for value in one.values)]
         for one, row in zip(series, source.chosen, strict=True)
     ]
     return headers, series, Table(["Model", "Kind", *(f"{header}, %" for header in headers)], lines)
@@ -159,7 +160,7 @@ _HOW_TRADEOFF = (
     "Across: *S_fact*, the share of answers that name the group that the statistics name. Up: *S_E*, how evenly the "
     "answers fall on the groups. No answerer can stand above the dotted line, because whoever is always right cannot "
     "be even; a point close to it makes the best of its choice. Blue are objective questions, orange subjective ones. "
-    "Crosses through a point are its bounds. ● published, ◆ scored here, ✕ baseline."
+    f"Crosses through a point are its bounds. {plots.SIGNS}"
 )
 _HOW_BASIC = (
     "Factuality of the objective questions and fairness of the subjective ones, in percent; higher is better. Thin "
@@ -176,6 +177,7 @@ FIGURES = (
             "mean, %",
             {KINDS["llm"]: plots.BLUE, KINDS["t2i"]: plots.ORANGE},
             100.0,
+            cohort="Kind",
         ),
     ),
     *(

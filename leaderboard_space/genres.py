@@ -62,7 +62,7 @@ def _relations(source: Source) -> Drawing:
     """Every metric by relational model, for the chosen models."""
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
-        + [cell(relation_value(row, metric, suffix), 3) for suffix in _CODES]
+        + [cell(row, relation_value(row, metric, suffix), 3) for suffix in _CODES]
         for row in source.chosen
         for metric, title in METRICS.items()
     ]
@@ -104,7 +104,10 @@ def _deviation(row: Row, metric: str) -> Value | None:
 def _deviations(source: Source) -> tuple[list[str], list[plots.Series], Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
     series = [plots.Series(_named(row), [_deviation(row, metric) for metric in METRICS]) for row in source.chosen]
-    lines = [[plain(one.model), *(cell(value, 2) for value in one.values)] for one in series]
+    lines = [
+        [plain(one.model), *(cell(row, value, 2) for value in one.values)]
+        for one, row in zip(series, source.chosen, strict=True)
+    ]
     return names, series, Table(["Model", *names], lines)
 
 
@@ -135,6 +138,7 @@ FIGURES = (
             "TBS",
             dict(zip(EVALUATORS.values(), (plots.BLUE, plots.ORANGE, plots.GREEN), strict=True)),
             most=40,
+            cohort="Evaluator",
         ),
     ),
     Figure(

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from leaderboard_space import plots
 from leaderboard_space.figures import Drawing, Figure, Place, Source, Table, ranking, value_of, values_table
 from leaderboard_space.tables import Column
-from leaderboard_space.text import plain, plot, shortened
+from leaderboard_space.telling import visibility
+from leaderboard_space.text import number, plain, plot, shortened
 from leaderboard_space.view import Slice, View, figure_of
 from metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from submissions.board import Row
@@ -28,7 +29,9 @@ COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 HOW_TO_READ = """
 **How to read this.** Six sector scores and one total, higher is better, and scores may pass 100. *IFS* asks whether
 groups are treated alike, *RFS* whether a model follows labour statistics, *BIS* whether it can leave a stereotype when
-asked to; *Und* is understanding images, *Gen* is making them. Ranks go by the worst that missing answers could mean.
+asked to; *Und* is understanding images, *Gen* is making them. Under `inaugural`, *RFS Und* rises with a larger drift
+from these statistics, as the paper's figures do ([E-IRIS-04](/errata#e-iris-04)). Ranks go by the worst that missing
+answers could mean.
 
 **What it cannot say.** That a model is fair, or harmless, or fit for a use. Gender, age and skin tone are *perceived
 presentation* of generated or staged pictures, measured with error by a classifier; they say nothing about a person.
@@ -39,8 +42,8 @@ LEGEND = (
     f"**Profile codes.** One letter per sector, the first where the score reaches 60: {_TRAITS}. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
     + "\n\nModels that only understand or only make images stay *partial*: they have no total and no rank. Under "
-    "`inaugural`, as in the paper, *RFS Und* rewards a larger drift (E-IRIS-04), and the total's scale is fitted to "
-    "the printed totals (E-IRIS-06)."
+    "`inaugural`, as in the paper, *RFS Und* rewards a larger drift ([E-IRIS-04](/errata#e-iris-04)), and the total's "
+    "scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
 )
 
 
@@ -59,21 +62,47 @@ def tau(standard: str) -> float:
     return STANDARDS[standard].tau
 
 
+def caution(standard: str) -> str:
+    """What must stand beside every figure and card with RFS_Und, as Markdown; '' where it need not."""
+    if not STANDARDS[standard].fidelity_by_goodness:
+        return ""
+    return (
+        f"Under `{standard}`, *RFS Und* **rewards a larger drift** from labour statistics, as the paper's figures "
+        "do: a high *RFS Und*, and the letter A for understanding, do not say that a model follows them "
+        "([E-IRIS-04](/errata#e-iris-04)). *RFS Gen* is not concerned."
+    )
+
+
+def _beyond(rows: Sequence[Row], top: float) -> str:
+    """Whose scores stand beyond the end of a figure's axis, and how large they are."""
+    told = [
+        f"{shortened(plain(row.model), 40)} {title} {number(value, 0)}"
+        for row in rows
+        for name, title in SECTORS.items()
+        if (value := figure_of(row, name)) is not None and value > top
+    ]
+    return f"Beyond the end of the axis, {top:.0f}: {', '.join(told)}." if told else ""
+
+
 def _sectors(rows: Sequence[Row]) -> list[plots.Series]:
     return [plots.Series(row.model, [value_of(row, name) for name in SECTORS]) for row in rows]
 
 
 def _radar(source: Source) -> Drawing:
     draw = partial(plots.radar, list(SECTORS.values()), _sectors(source.chosen), TOP, tau(source.standard))
-    return Drawing(draw, values_table(source.chosen, SECTORS))
+    return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
 
 
 def _bars(source: Source) -> Drawing:
-    def draw() -> go.Figure:
-        figure = plots.bars(list(SECTORS.values()), _sectors(source.chosen), "sector score")
-        return figure.add_hline(y=tau(source.standard), line=_DOTTED)
+    level = tau(source.standard)
+    beyond = _beyond(source.chosen, 2 * level)
 
-    return Drawing(draw, values_table(source.chosen, SECTORS))
+    def draw() -> go.Figure:
+        top = 2 * level if beyond else None
+        figure = plots.bars(list(SECTORS.values()), _sectors(source.chosen), "sector score", top=top)
+        return figure.add_hline(y=level, line=_DOTTED)
+
+    return Drawing(draw, values_table(source.chosen, SECTORS), beyond)
 
 
 _DOTTED = {"color": plots.GREY, "width": 1.5, "dash": "dot"}
@@ -127,11 +156,11 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
             mode="markers+text" if entries else "markers",
             name=title,
             text=[plots.label(row.model) if row.entry in entries else "" for row in own],
-            customdata=[f"{plot(shortened(plain(row.model), 60))} ({row.provenance})" for row in own],
+            customdata=[f"{plot(shortened(plain(row.model), 60))} ({visibility(row)})" for row in own],
             marker={
                 "size": [8 if row.entry in entries else 5 for row in own],
                 "color": _COLOURS[task],
-                "symbol": [plots.SYMBOLS[row.provenance] for row in own],
+                "symbol": [plots.SYMBOLS[visibility(row)] for row in own],
             },
             hovertemplate="%{customdata}<br>IFS %{x:.1f}, RFS %{y:.1f}, BIS %{z:.1f}<extra>" + title + "</extra>",
         )
@@ -170,8 +199,8 @@ def _plane(axis: int, level: float, reach: float) -> go.Mesh3d:
     for first, second in corners:
         place = [first, second]
         place.insert(axis, level)
-        for side, number in zip(sides, place, strict=True):
-            side.append(number)
+        for side, end in zip(sides, place, strict=True):
+            side.append(end)
     return go.Mesh3d(
         x=sides[0],
         y=sides[1],
@@ -201,7 +230,7 @@ def _map(across: str, up: str) -> Callable[[Source], Drawing]:
                 bounds = None
                 if x.low is not None and x.high is not None and y.low is not None and y.high is not None:
                     bounds = (x.low, x.high, y.low, y.high)
-                here = (row.model, row.provenance, title, x.value, y.value)
+                here = (row.model, visibility(row), title, x.value, y.value)
                 points.append(plots.Point(*here, bounds, row.entry in chosen))
         if not points:
             return Drawing(None, table, "No model has both scores under this standard.")
@@ -223,14 +252,15 @@ def _map(across: str, up: str) -> Callable[[Source], Drawing]:
 
 
 _HOW_SECTORS = (
-    "Each sector's score, higher is better; 60 (dotted) is the threshold of the profile code. The paper's scores may "
-    f"pass 100; on the radar, what is above {TOP:.0f} stands at the rim. Thin lines are bounds: what the missing "
-    "samples could have been. A sector without a number is left out, and its state stands in the table."
+    "Each sector's score, higher ranks better; 60 (dotted) is the threshold of the profile code. The paper's scores "
+    f"may pass 100. What is above {TOP:.0f} stands at the rim of the radar and beyond the end of the bars' axis, and a "
+    "note names it. Thin lines are bounds: what the missing samples could have been. A sector without a number is left "
+    "out, and its state stands in the table."
 )
 _HOW_MAP = (
     "Every point is one model in one task: blue where it understands pictures, orange where it makes them. The dotted "
     "lines are the threshold of the profile code, so the four corners are the combinations of two letters. Crosses "
-    "through a point are its bounds. ● published, ◆ scored here, ✕ baseline."
+    f"through a point are its bounds. {plots.SIGNS}"
 )
 MAPS = {
     f"map-{across.lower()}-{up.lower()}": (across, up)
@@ -246,23 +276,24 @@ FIGURES = (
         "from the worst to the best that missing ones could have made of it; ranks go by its left end.",
         ranking(lambda row: "iris_score", "IRIS score", {"": plots.BLUE}),
     ),
-    Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1),
-    Figure("sectors", "Six sectors with their bounds", _HOW_SECTORS, _bars, _BOTH, 400, needs=1),
+    Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1, caution=caution),
+    Figure("sectors", "Six sectors with their bounds", _HOW_SECTORS, _bars, _BOTH, 400, needs=1, caution=caution),
     Figure(
         "space",
         "The fairness space",
         "Three dimensions at once: *IFS*, whether groups are treated alike; *RFS*, whether the model follows labour "
-        "statistics; *BIS*, whether it can leave a stereotype when asked to. Further from the origin of the axes is "
-        "better in every direction. The three grey planes stand at the threshold and cut the space into the eight "
+        "statistics; *BIS*, whether it can leave a stereotype when asked to. A higher score "
+        "stands further from the origin. The grey planes stand at the threshold and cut the space into the eight "
         "profiles. Drag to turn, pinch or use the legend to leave a task out. A dashed line joins the two tasks of a "
         "chosen model: the longer it is, the less alike the model is in understanding and in making pictures.",
         _space,
         ("space",),
         620,
         solid=True,
+        caution=caution,
     ),
     *(
-        Figure(name, f"Map: {across} and {up}", _HOW_MAP, _map(across, up), places, 480)
+        Figure(name, f"Map: {across} and {up}", _HOW_MAP, _map(across, up), places, 480, caution=caution)
         for (name, (across, up)), places in zip(MAPS.items(), _MAP_PLACES, strict=True)
     ),
 )

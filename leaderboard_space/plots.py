@@ -12,6 +12,7 @@ from itertools import cycle
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from leaderboard_space.telling import told
 from leaderboard_space.text import number, plain, plot, shortened
 from submissions.values import Value
 
@@ -23,7 +24,15 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00795A", "#9A4C80"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 MARKERS = ("circle", "diamond", "square", "cross")
 DASHES = ("solid", "dash", "dot", "dashdot")
-SYMBOLS = {"published": "circle", "scored here": "diamond", "baseline": "x"}
+SYMBOLS = {
+    "published": "circle",
+    "self-reported labels or judge": "diamond-open",
+    "recomputed here": "diamond",
+    "rerun by maintainers": "square",
+    "baseline": "x",
+}
+"""By `telling.visibility`."""
+SIGNS = "● published, ◇ self-reported labels or judge, ◆ recomputed here, ■ rerun by maintainers, ✕ baseline."
 _POINT = 1e-9
 """Bounds that are no further apart are one number."""
 LONGEST = 22
@@ -168,7 +177,7 @@ def bars(
             name=label(one.model),
             marker={"color": colour},
             error_y=one.errors() | {"color": INK},
-            customdata=[_told(value, digits, one.scale) for value in one.values],
+            customdata=[told(value, digits, one.scale) for value in one.values],
             hovertemplate="%{x}: %{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
         )
     figure = finish(figure, height)
@@ -179,24 +188,13 @@ def bars(
     return figure.update_yaxes(title=title, automargin=True)
 
 
-def _told(value: Value | None, digits: int, scale: float = 1.0) -> str:
-    """A value with its bounds, or its state."""
-    if value is None or value.value is None:
-        return "not run" if value is None or value.state == "not_run" else "undefined"
-    text = number(scale * value.value, digits)
-    if value.low is None or value.high is None:
-        return text
-    low, high = number(scale * value.low, digits), number(scale * value.high, digits)
-    return text if low == high else f"{text}, from {low} to {high}"
-
-
 @dataclass(frozen=True)
 class Point:
     """One model's point in a plane.
 
     Args:
         model: its name, untrusted text.
-        provenance: decides the symbol.
+        visibility: decides the symbol, one of `SYMBOLS`.
         group: decides the colour; the entry of the legend.
         x, y: where it stands.
         bounds: lowest and highest x, lowest and highest y; None where there are none.
@@ -204,7 +202,7 @@ class Point:
     """
 
     model: str
-    provenance: str
+    visibility: str
     group: str
     x: float
     y: float
@@ -218,7 +216,7 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
     widest = max((point.x for point in points), default=0.0)
     for (group, colour), side in zip(colours.items(), cycle(("top center", "bottom center")), strict=False):
         own = [point for point in points if point.group == group]
-        own.sort(key=lambda point: point.provenance != "published")  # the first one's symbol stands in the legend
+        own.sort(key=lambda point: point.visibility != "published")  # the first one's symbol stands in the legend
         if not own:
             continue
         bounds = [p.bounds or (p.x, p.x, p.y, p.y) for p in own]
@@ -241,11 +239,11 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
             name=group,
             text=[label(p.model) if p.chosen else "" for p in own],
             textposition=[side if p.x < 0.8 * widest else "middle left" for p in own],
-            customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.provenance})" for p in own],
+            customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.visibility})" for p in own],
             marker={
                 "color": colour,
                 "size": [13 if p.chosen else 9 for p in own],
-                "symbol": [SYMBOLS[p.provenance] for p in own],
+                "symbol": [SYMBOLS[p.visibility] for p in own],
                 "line": {"width": 1, "color": "rgba(255,255,255,0.7)"},
             },
             hovertemplate=f"%{{customdata}}<br>{x} %{{x:.{digits}f}}, {y} %{{y:.{digits}f}}<extra>{group}</extra>",
@@ -283,7 +281,7 @@ def ranges(rows: Sequence[tuple[str, Value, str]], groups: Mapping[str, str], ti
             mode="markers",
             name=group,
             marker={"color": colour, "size": 9},
-            customdata=[f"{plot(shortened(plain(model), 60))}: {_told(value, 3, scale)}" for _, model, value in own],
+            customdata=[f"{plot(shortened(plain(model), 60))}: {told(value, 3, scale)}" for _, model, value in own],
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
         )
@@ -313,7 +311,7 @@ def shares(names: Sequence[str], series: Sequence[Series], official: Sequence[fl
             name=label(one.model),
             marker={"color": colour},
             error_x=one.errors() | {"color": INK},
-            customdata=[f"{n}: {_told(v, 1, one.scale)} %" for n, v in zip(names, one.values, strict=True)],
+            customdata=[f"{n}: {told(v, 1, one.scale)} %" for n, v in zip(names, one.values, strict=True)],
             hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
         )
     figure.add_scatter(
@@ -413,7 +411,7 @@ def panels(titles: Sequence[str], names: Sequence[str], series: Sequence[Sequenc
                 legendgroup=str(which),
                 showlegend=place == 0,
                 marker={"color": colour, "size": 9, "symbol": symbol},
-                customdata=[f"{n}: {_told(v, 3, one.scale)}" for n, v in zip(names, one.values, strict=True)],
+                customdata=[f"{n}: {told(v, 3, one.scale)}" for n, v in zip(names, one.values, strict=True)],
                 hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
                 row=place // columns + 1,
                 col=place % columns + 1,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard_space.figures import value_of
-from leaderboard_space.iris import TASKS, tau
+from leaderboard_space.iris import TASKS, caution, tau
 from metrics.iris_score.formula import profile_code
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row
@@ -20,6 +20,20 @@ LETTERS = {
     "R": ("Rigid", "keeps to a stereotype (BIS)"),
 }
 """Letter -> its word, and what it says; the first of each pair where the score reaches the threshold."""
+REWARDED = {
+    "A": ("Accurate", "high RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
+    "D": ("Distorted", "low RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
+}
+"""What the letters of RFS say for understanding under a standard by which drift raises the score."""
+_EITHER = {
+    "A": ("Accurate", "high RFS: in generation it follows labour statistics, in understanding see the note"),
+    "D": ("Distorted", "low RFS: in generation it departs from labour statistics, in understanding see the note"),
+}
+
+
+def letters(standard: str) -> dict[str, tuple[str, str]]:
+    """As `LETTERS`, in words that are true of both tasks under a standard."""
+    return LETTERS | _EITHER if caution(standard) else LETTERS
 
 
 @dataclass(frozen=True)
@@ -31,12 +45,20 @@ class Profile:
         code: three letters, '' if the model has none.
         missing: why there is none.
         formula: the code that the scores give, '' where it is the same or there is none.
+        caution: Markdown that must stand beside the code, '' for none.
     """
 
     task: str
     code: str
     missing: str = ""
     formula: str = ""
+    caution: str = ""
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """Each letter's word, and what it says."""
+        known = LETTERS | REWARDED if self.caution else LETTERS
+        return [known[letter] for letter in self.code]
 
     @property
     def name(self) -> str:
@@ -65,14 +87,15 @@ def _profile(row: Row, task: str, standard: str) -> Profile:
     numbers = [None if v is None else v.value if v.low is None else v.low for v in values]
     known = [number for number in numbers if number is not None]
     formula = profile_code(known[0], known[1], known[2], tau(standard)) if len(known) == 3 else None
-    return Profile(TASKS[task], code, formula=formula if formula and formula != code else "")
+    beside = caution(standard) if task == "Und" else ""
+    return Profile(TASKS[task], code, "", formula if formula and formula != code else "", beside)
 
 
-def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, str]]]:
-    """Code -> the models that have it, with the task they have it in; every archetype, with or without models."""
-    found: dict[str, list[tuple[Row, str]]] = {code: [] for code in ARCHETYPES}
+def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:
+    """Code -> the models that have it, with the profile of that task; every archetype, with or without models."""
+    found: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
     for row in rows:
         for profile in profiles(row, standard):
             if profile.code:
-                found[profile.code].append((row, profile.task.lower()))
+                found[profile.code].append((row, profile))
     return found

@@ -10,8 +10,8 @@ from typing import Any
 
 from builders.labour import REFERENCE
 from builders.stereotypical_bias import GROUPS
-from leaderboard_space import plots
-from leaderboard_space.figures import Drawing, Figure, Source, Table, cell, ranking, value_of, values_table
+from leaderboard_space import plots, telling
+from leaderboard_space.figures import Drawing, Figure, Source, Table, ranking, value_of, values_table
 from leaderboard_space.tables import Column
 from leaderboard_space.text import number, plain
 from leaderboard_space.view import Slice, View
@@ -97,7 +97,7 @@ def _labour(source: Source) -> Drawing:
             continue
         series.append(plots.Series(row.model, [_women(name, told.get(name)) for name in figures], 100.0))
     lines = [
-        [name, category, number(100 * share, 1), *(cell(one.values[place], 1, 100) for one in series)]
+        [name, category, number(100 * share, 1), *(telling.told(one.values[place], 1, 100) for one in series)]
         for place, (name, (category, share)) in enumerate(figures.items())
     ]
     headers = ["Occupation", "Official category", "Women who work in it, %"]
@@ -205,7 +205,14 @@ FIGURES = (
         ranking(lambda row: "total", "mean of six scores", {"": plots.BLUE}),
     ),
     *(
-        Figure(f"bias-{attribute}", f"Bias by {attribute}", _HOW_BARS, _bars(attribute), ("board",), 460)
+        Figure(
+            f"bias-{attribute}",
+            f"Bias by {attribute}, answered questions only",
+            _HOW_BARS,
+            _bars(attribute),
+            ("board",),
+            460,
+        )
         for attribute in TOPS
     ),
     Figure("radar", "Six scores around a circle", _HOW_SIX, _radar, ("model", "compare"), needs=1),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard_space.text import MISSING, number, plain, shortened
+from leaderboard_space.telling import lacking
+from leaderboard_space.text import number, plain, shortened
 from submissions.board import Row
 from submissions.values import Value
 
@@ -46,9 +47,9 @@ class Column:
     def text(self, row: Row) -> str:
         """What stands in the cell: the number, or the state in words."""
         value = self.of(row)
-        if value is not None and value.state != "value":
-            return MISSING[value.state]
-        return MISSING["not_run"] if value is None else self.format(self.number(row))
+        if value is None or value.value is None:
+            return lacking(value, row.provenance == "published")
+        return self.format(self.number(row))
 
     def format(self, shown: float | None) -> str:
         """A number in this column's unit as text; without decimals from 10 000 on, where they say nothing."""

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from submissions.faults import plain as plain
 from submissions.values import Value
 
-MISSING = {"undefined": "undefined", "not_run": "not run"}
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
@@ -42,9 +41,9 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
 
 
 def shown(value: Value, digits: int = 4) -> str:
-    """A value as it is printed, its number, or its state in words."""
+    """A value as it is printed, or its number; '–' without one."""
     if value.value is None:
-        return MISSING[value.state]
+        return "–"
     printed = value.evidence.get("printed")
     if isinstance(printed, str):
         return plain(printed).replace("-", "\N{MINUS SIGN}")

@@ -58,7 +58,9 @@ def compare(
         q=q,
         models=",".join(own),
         most=MOST_CHOSEN,
-        offered=[(row, address(*own, row.entry)) for row in _offered(rows, chosen, q)] if len(own) < MOST_CHOSEN else [],
+        offered=[(row, address(*own, row.entry)) for row in _offered(rows, chosen, q)]
+        if len(own) < MOST_CHOSEN
+        else [],
         figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
         profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
         lines=lines(view.benchmark, chosen) if chosen else {},

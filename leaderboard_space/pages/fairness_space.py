@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, state_of, value_of
+from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, value_of
 from leaderboard_space.identity import space_of
-from leaderboard_space.iris import SECTORS, tau
+from leaderboard_space.iris import SECTORS, caution, tau
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.profiles import LETTERS, Profile, by_archetype
+from leaderboard_space.profiles import Profile, by_archetype, letters
+from leaderboard_space.telling import COMPUTED, is_computed, lacking
 from leaderboard_space.text import number
 from leaderboard_space.views import chosen_standard
 from metrics.iris_score.standards import ARCHETYPES
@@ -35,23 +36,31 @@ class Heat:
         step: which colour, from 0; None without a number.
         bounds: from lowest to highest, '' where they are one.
         reached: whether the score that counts is at the threshold or above.
+        unranked: why the score takes no part in a rank or profile, '' where it does; such a cell has no colour.
+        computed: what is remarked of a printed row's number that is none that is printed.
     """
 
     text: str
     step: int | None = None
     bounds: str = ""
     reached: bool = False
+    unranked: str = ""
+    computed: str = ""
 
 
 def heat(row: Row, score: str, level: float) -> Heat:
     """The cell of one sector of one model."""
     value = value_of(row, score)
+    published = row.provenance == "published"
     if value is None or value.value is None:
-        return Heat(state_of(row, value))
+        return Heat(lacking(value, published))
     low, high = number(value.low, 1), number(value.high, 1)
     bounds = "" if value.low is None or low == high else f"{low} to {high}"
     counts = value.value if value.low is None else value.low
-    return Heat(number(value.value, 1), sum(value.value >= step for step in STEPS), bounds, counts >= level)
+    why = "; ".join(reason for reason in row.unranked if reason.startswith(f"{score}:"))
+    step = None if why else sum(value.value >= step for step in STEPS)
+    computed = COMPUTED if is_computed(value, published) else ""
+    return Heat(number(value.value, 1), step, bounds, counts >= level and not why, why, computed)
 
 
 @router.get("/fairness-space")
@@ -97,7 +106,8 @@ def fairness_space(
             (Profile("", code), those[:SHOWN], len(those)) for code, those in by_archetype(rows, standard).items()
         ],
         names=ARCHETYPES,
-        letters=LETTERS,
+        letters=letters(standard),
+        caution=caution(standard),
     )
 
 

@@ -48,14 +48,14 @@ def test_coverage_is_100_percent_only_if_nothing_is_missing() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (undefined("a", "no faces", expected=3), "undefined"),
-        (not_run("a", "no rows", expected=3), "not run"),
+        (undefined("a", "no faces", expected=3), "–"),
+        (not_run("a", "no rows", expected=3), "–"),
         (measured("a", 0.5), "0.5000"),
         (measured("a", -12345.678), "\N{MINUS SIGN}12345.7"),
         (measured("a", -0.5, evidence={"printed": "-0.50"}), "\N{MINUS SIGN}0.50"),
     ],
 )
-def test_a_value_is_shown_as_printed_or_as_a_number_and_a_state_as_a_word(value: Value, text: str) -> None:
+def test_a_value_is_shown_as_printed_or_as_a_number(value: Value, text: str) -> None:
     assert shown(value) == text
 
 
@@ -64,7 +64,7 @@ def test_a_column_shows_states_as_words_and_shares_in_percent() -> None:
     row = Row("p-01", "m", "o", "published", "s", scores)
     assert Column("a", "A", percent=True).text(row) == "12.50"
     assert Column("b", "B").text(row) == "undefined"
-    assert Column("nothing", "N").text(row) == "not run"
+    assert Column("nothing", "N").text(row) == "not printed"
     assert Column("c", "C", 1, signed=True).text(row) == "+0.5"
     assert Column("b", "B").number(row) is None
 
