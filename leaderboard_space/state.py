@@ -19,7 +19,7 @@ import orjson
 from leaderboard_space.events import Draft, Event
 from leaderboard_space.storage import Storage, StorageError, result_path
 from submissions.benchmark import Scored
-from submissions.board import Row, entry, published_rows, ranked, scored_row
+from submissions.board import Row, entry, logged_row, published_rows, ranked
 from submissions.faults import Fault
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
@@ -317,7 +317,7 @@ class State:
     def _row(self, own: Entry, standard: str) -> Row:
         row = self._rows.get((own.entry, standard))
         if row is None:
-            row = self._rows[own.entry, standard] = scored_row(own.result, standard)
+            row = self._rows[own.entry, standard] = logged_row(own.result, standard)
         return replace(row, visibility="rerun by maintainers") if own.verified else row
 
 

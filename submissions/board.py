@@ -6,6 +6,7 @@ Ranks go by the worst case (design, invariant 2). What is not ranked stands belo
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -13,16 +14,20 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
+from submissions.benchmark import Scored
 from submissions.facts import Facts, facts_of, published_facts
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, limits_of, rescore
-from submissions.values import Value
+from submissions.values import Value, not_run
 
 Provenance = Literal["published", "scored here", "baseline"]
 Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
 """What stands behind a row's figures: print alone; answers whose labels or judgements the submitter made; answers that
 were parsed and scored here; a run that the maintainers made again."""
+UNSCORABLE = "this version of fairspace cannot score it"
+"""Why a row is not ranked that an earlier or a later version wrote."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,24 @@ def _published_row(benchmark: str, number: int, row: Published) -> Row:
 
 def scored_row(result: Result, standard: str) -> Row:
     """The row of a result under a standard, unranked as yet. UsageError: unknown standard."""
-    if result.standard != standard:
-        result = rescore(result, standard)
+    return _row_of(result if result.standard == standard else rescore(result, standard))
+
+
+def logged_row(result: Result, standard: str) -> Row:
+    """As `scored_row`, for a result that any version of fairspace wrote.
+
+    One that this version cannot score (it may need a value that the result lacks) stands unranked and without scores.
+    """
+    try:
+        return scored_row(result, standard)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        log.exception("result %s under %s/%s: %s", entry(result), result.benchmark, standard, UNSCORABLE)
+    names = dict.fromkeys(name for row in published_rows(result.benchmark, standard) for name in row.scores)
+    scores = {name: not_run(name, UNSCORABLE) for name in names}
+    return _row_of(replace(result, standard=standard, scored=Scored(scores, "", None, (UNSCORABLE,))))
+
+
+def _row_of(result: Result) -> Row:
     meta = result.meta
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(

@@ -16,7 +16,7 @@ from leaderboard_space.state import State
 from leaderboard_space.text import plain, shortened
 from leaderboard_space.view import View, total_of
 from leaderboard_space.views import draft_of, named_standard
-from submissions.board import Row, scored_row
+from submissions.board import Row, logged_row
 from submissions.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)
@@ -102,7 +102,7 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
 def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
     own = state.entry(entry)
     if own is not None and own.withdrawn and own.benchmark == view.benchmark:
-        return Shown(scored_row(own.result, standard), "withdrawn", "withdrawn", own.withdrawn.reason)
+        return Shown(logged_row(own.result, standard), "withdrawn", "withdrawn", own.withdrawn.reason)
     row = find_row(state, view.benchmark, standard, entry)
     total = total_of(view, row)
     if row.provenance == "baseline":

@@ -19,7 +19,7 @@ from leaderboard_space.text import number
 from leaderboard_space.view import View, total_of
 from leaderboard_space.views import VIEWS, chosen_standard
 from metrics.iris_score.standards import ARCHETYPES
-from submissions.board import Row, scored_row
+from submissions.board import UNSCORABLE, Row, logged_row
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import rescore
 from submissions.values import Value
@@ -62,7 +62,7 @@ def model(request: Request, benchmark: str, entry: str, standard: str = "") -> R
     view, standard = view_and_standard(benchmark, standard)
     own = state.entry(entry)
     if own is not None and own.benchmark == benchmark and own.withdrawn:
-        row = scored_row(own.result, standard)
+        row = logged_row(own.result, standard)
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=own)
     row = find_row(state, benchmark, standard, entry)
     return page(
@@ -150,7 +150,10 @@ def view_and_standard(benchmark: str, standard: str) -> tuple[View, str]:
 def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
     """Scores and raw values by name, with what they were made from; a score that is a raw value has its evidence."""
     full = state.full(row.entry)
-    scores, values = (row.scores, row.values) if full is None else (rescore(full, standard).scored.scores, full.values)
+    values = row.values if full is None else full.values
+    scores = row.scores
+    if full is not None and UNSCORABLE not in row.unranked:
+        scores = rescore(full, standard).scored.scores
     told = {
         name: replace(value, evidence=value.evidence or values[name].evidence) if name in values else value
         for name, value in scores.items()

@@ -334,3 +334,58 @@ def test_a_long_log_is_read_without_holding_it(tmp_path: Path) -> None:
     assert storage.find("key-7") == next(storage.events(7))
     assert storage.find("nothing") is None
     assert [event.number for event in storage.append([draft(5000), draft(1), draft(5000)])] == [2002, 2, 2002]
+
+
+def shortened(log: Path) -> None:
+    os.truncate(log, log.read_bytes().index(b"\n") + 1)
+
+
+def deleted(log: Path) -> None:
+    log.unlink()
+
+
+def replaced(log: Path) -> None:
+    other = LocalStorage(log.parent / "other")
+    other.append([draft(number) for number in range(20, 30)])
+    (other.root / LOG).replace(log)
+
+
+@pytest.mark.parametrize("change", [shortened, deleted, replaced])
+def test_a_log_that_is_changed_under_a_process_is_refused_and_not_written(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    storage = LocalStorage(tmp_path)
+    storage.append([draft(number) for number in range(3)])
+    whole = (tmp_path / LOG).read_bytes()
+    change(tmp_path / LOG)
+    changed = (tmp_path / LOG).read_bytes() if (tmp_path / LOG).exists() else None
+    for action in (
+        lambda: storage.append([draft(9)]),
+        lambda: list(storage.events(3)),
+        lambda: list(storage.events()),
+        lambda: storage.find("key-1"),
+    ):
+        with pytest.raises(StorageError, match=r"STORE_CORRUPT.*stop every process"):
+            action()
+    assert ((tmp_path / LOG).read_bytes() if (tmp_path / LOG).exists() else None) == changed
+    (tmp_path / LOG).write_bytes(whole)
+    storage.append([draft(9)])
+    assert keys(tmp_path) == ["key-0", "key-1", "key-2", "key-9"]
+
+
+def test_a_torn_submission_is_repaired_by_handing_it_in_again(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    storage.append([draft(1)], {path_of(1): content_of(1)})
+    before = (tmp_path / path_of(1)).stat().st_ino
+    storage.append([draft(1)], {path_of(1): content_of(1)})
+    assert (tmp_path / path_of(1)).stat().st_ino == before, "a whole one is left as it is"
+    (tmp_path / path_of(1)).write_bytes(bytes(len(content_of(1))))
+    storage.append([draft(1)], {path_of(1): content_of(1)})
+    assert storage.read(path_of(1)) == content_of(1)
+
+
+def test_mending_leaves_what_is_being_written(tmp_path: Path) -> None:
+    LocalStorage(tmp_path).append([draft(1)], {path_of(1): content_of(1)})
+    (tmp_path / "parts" / "new").write_bytes(b"x")
+    mend(tmp_path)
+    assert (tmp_path / "parts" / "new").exists()

@@ -14,8 +14,10 @@ import pytest
 from leaderboard_space.events import Draft
 from leaderboard_space.state import State, add_result, result_draft, result_key
 from leaderboard_space.storage import StorageError
+from leaderboard_space.storage.checking import check
 from leaderboard_space.storage.local import LocalStorage
 from submissions import bundled
+from submissions.board import UNSCORABLE
 from submissions.faults import UsageError
 from submissions.result import Result, rescore
 from tests.hub.running import ROOT
@@ -125,6 +127,25 @@ def test_a_baseline_of_an_older_version_gives_its_place_on_the_board_to_the_newe
     (row,) = [row for row in state.board("fact_or_fair") if row.provenance == "baseline"]
     assert row.result is not None
     assert row.result.meta["revision"] == found.meta["revision"]
+
+
+def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_board(
+    tmp_path: Path, scored: Result, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = LocalStorage(tmp_path)
+    add_result(storage, scored)
+    lacking = replace(scored, values={}, meta={**scored.meta, "model": "of another version"})
+    entry = add_result(storage, lacking).body["entry"]
+    state = folded(tmp_path)
+    for _ in range(2):
+        rows = {row.entry: row for row in state.board("fact_or_fair") if row.result}
+    assert len(rows) == 2
+    row = rows.pop(entry)
+    assert (row.rank, row.ranked, row.unranked) == (None, None, (UNSCORABLE,))
+    assert row.scores.keys() == next(iter(rows.values())).scores.keys()
+    assert {value.state for value in row.scores.values()} == {"not_run"}
+    assert len(caplog.records) == 1, "told once"
+    assert check(storage).faults == ()
 
 
 def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
