@@ -31,6 +31,7 @@ from leaderboard_space.errors import SpaceError
 from leaderboard_space.identity import current_user, is_maintainer, required_user, space_of
 from leaderboard_space.space import Space
 from leaderboard_space.state import Submission
+from leaderboard_space.store_threads import with_store
 from leaderboard_space.uploads import received
 from leaderboard_space.views import chosen_standard, chosen_view
 from submissions.faults import plain
@@ -124,10 +125,11 @@ def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardN
 
 
 @router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
-def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
+async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
     """The result behind a row with all evidence, as `fairspace score --out` writes it."""
     name = chosen_view(benchmark).benchmark
-    return _cached(request, lambda space: api_data.result(space, name, entry), _version(request, name))
+    version = _version(request, name)
+    return await with_store(_cached, request, lambda space: api_data.result(space, name, entry), version)
 
 
 @router.get("/standards", response_model=list[StandardAbout])
@@ -166,7 +168,7 @@ async def submit(request: Request) -> Response:
     """
     user, space = required_user(request), space_of(request)
     async with received(request) as (file, organisation):
-        found: Submission = await run_in_threadpool(space.intake.accept, file, user, organisation)
+        found: Submission = await with_store(space.intake.accept, file, user, organisation)
     answer = _fresh(await run_in_threadpool(api_data.submission, space, found))
     answer.status_code = 202 if found.outcome == "waiting" else 200
     answer.headers["Location"] = f"/api/v1/submissions/{found.id}"
@@ -174,7 +176,7 @@ async def submit(request: Request) -> Response:
 
 
 @router.post("/rows/{entry}/{action}", response_model=EventModel)
-def maintain(
+async def maintain(
     request: Request,
     entry: EntryName,
     action: Annotated[Literal["withdraw", "restore", "verify"], Path()],
@@ -185,5 +187,5 @@ def maintain(
     if not is_maintainer(request, user):
         mend = "ask one of the maintainers"
         raise SpaceError("NOT_A_MAINTAINER", f"rows/{plain(entry)}", "another user", "a maintainer", mend)
-    event = getattr(maintaining, action)(space.state, entry, user, about.reason)
-    return _fresh(api_data.public_event(space, event))
+    event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason)
+    return _fresh(await run_in_threadpool(api_data.public_event, space, event))
