@@ -6,7 +6,6 @@ A refusal reaches the client as an error whose text begins with its code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -17,7 +16,7 @@ from starlette.datastructures import QueryParams
 from leaderboard_space import api_data
 from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_parts import asker, http
+from leaderboard_space.gradio_parts import asker, handed_in, http
 from leaderboard_space.identity import current_user
 from leaderboard_space.refusals import as_space_error, note
 from leaderboard_space.space import Space
@@ -76,15 +75,12 @@ def add_endpoints(space: Space) -> None:
 
         def accept() -> dict[str, Any]:
             user = asker(request)
-            if file is None:
-                raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "give it with handle_file")
-            return api_data.submission(space, space.intake.accept(Path(file), user, organisation or ""))
+            with handed_in(file) as path:
+                if path is None:
+                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "give it with handle_file")
+                return api_data.submission(space, space.intake.accept(path, user, organisation or ""))
 
-        try:
-            return _told(request, accept)
-        finally:
-            if file is not None:
-                Path(file).unlink(missing_ok=True)
+        return _told(request, accept)
 
     for endpoint in (boards, board, row, submission, queue):
         api(endpoint, api_name=endpoint.__name__)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,19 @@ def asker(request: gr.Request) -> User:
 def uploads() -> Path:
     """Where Gradio keeps files that were uploaded."""
     return Path(os.environ["GRADIO_TEMP_DIR"]).resolve()
+
+
+@contextmanager
+def handed_in(path: str | None) -> Iterator[Path | None]:
+    """The file that a user hands in, if it is there; it is deleted afterwards. Ask who asks before."""
+    file = None if path is None else Path(path)
+    if file is None or not file.is_file():
+        yield None
+        return
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def http(request: gr.Request) -> Request:

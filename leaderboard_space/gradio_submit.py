@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_parts import asker, html, http, part, refused
+from leaderboard_space.gradio_parts import asker, handed_in, html, http, part, refused
 from leaderboard_space.identity import current_user
 from leaderboard_space.intake import User
 from leaderboard_space.pages.submission import standing
@@ -67,13 +67,11 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         path = sent.get("path") if isinstance(sent, dict) else None  # within `uploads`, by `gradio_calls`
         try:
             user = asker(request)
-            told = _accept(space, path, user, str(name or ""))
+            with handed_in(path) as file:
+                told = _accept(space, file, user, str(name or ""))
             listed, waits = _own(space, user)
         except (SpaceError, StorageError) as error:
             return [refused(request, error), None, gr.skip(), gr.skip()]
-        finally:
-            if path is not None:
-                Path(path).unlink(missing_ok=True)
         return [told, None, listed, gr.Timer(active=waits)]
 
     def make_token(request: gr.Request) -> list[Any]:
@@ -89,11 +87,11 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     make.click(make_token, None, [token, outcome], **shared)
 
 
-def _accept(space: Space, path: str | None, user: User, organisation: str) -> str:
-    if path is None or not Path(path).is_file():
+def _accept(space: Space, path: Path | None, user: User, organisation: str) -> str:
+    if path is None:
         mend = "choose a .zip and wait until it has come"
         raise SpaceError("UPLOAD_MISSING", "the form", "no file", "a .zip in the submission format", mend)
-    accepted = space.intake.accept(Path(path), user, organisation)
+    accepted = space.intake.accept(path, user, organisation)
     return html("parts/accepted.html.jinja", standing=standing(space, accepted))
 
 

@@ -14,9 +14,14 @@ document.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("themechange", followTheme);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", followTheme);
 
-// Gradio lets every link of a text open a new tab. Ours stay in this one, but for signing in from within a frame.
+// Gradio lets every link of a text open a new tab. Ours stay in this one, but for what leads out of the Hub's frame:
+// it lets nothing in it take the place of the whole page, and browsers keep no session for a page in a frame.
+const framed = window !== window.top;
+document.documentElement.classList.toggle("framed", framed);
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".ours a");
   if (!link || link.origin !== location.origin) return;
-  if (window === window.top || !link.pathname.startsWith("/oauth/")) link.target = "_self";
+  const leaves = framed && (link.pathname.endsWith("/login") || link.closest(".when-framed"));
+  link.target = leaves ? "_blank" : "_self";
+  link.rel = "noopener";
 }, true);

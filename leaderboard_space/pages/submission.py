@@ -69,7 +69,6 @@ def submission_page(request: Request, name: str) -> Response:
     return page(
         request,
         "submission.html.jinja",
-        ancestors="'self'",
         standing=standing(space, found),
         submission=found,
         row=row,
