@@ -9,7 +9,7 @@ from statistics import quantiles
 from leaderboard_space.board_query import PROVENANCES
 from leaderboard_space.state import State
 from leaderboard_space.tables import Column, remarks
-from leaderboard_space.telling import COMPUTED, is_computed
+from leaderboard_space.telling import behind, is_computed, visibility
 from leaderboard_space.text import coverage, number, plain, shortened
 from leaderboard_space.view import Slice, View
 from metrics.iris_score.standards import ARCHETYPES
@@ -104,7 +104,7 @@ def column_sets(
     up = find_benchmark(view.benchmark).higher_is_better
     total = _total(part.total, rows, notes, up)
     cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
-    figures = BoardColumn("provenance", "Figures", provenance_of, lambda row: Cell(provenance_of(row), chip=True))
+    figures = BoardColumn("provenance", "What stands behind", provenance_of, _behind(part))
     said = _text("remarks", "Remarks", remarks)
     scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
     labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
@@ -118,6 +118,17 @@ def column_sets(
     return {name: columns for name, columns in sets.items() if labels or name != "profile"}
 
 
+def _behind(part: Slice) -> Callable[[Row], Cell]:
+    """What stands behind the scores that a table shows of a row."""
+
+    def cell(row: Row) -> Cell:
+        of = [column.of(row) for column in (part.total, *part.columns)]
+        told = behind(row, of)
+        return Cell(provenance_of(row), "" if told == visibility(row) else told.removeprefix("published; "), chip=True)
+
+    return cell
+
+
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
     """A score with its bounds."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
@@ -127,7 +138,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) ->
         shown = column.number(row)
         strength = round(100 * shown / largest) if column.signed and shown and largest else 0
         note = notes.get((row.entry, column.score))
-        computed = COMPUTED if is_computed(column.of(row), row.provenance == "published") else ""
+        computed = "computed" if is_computed(column.of(row), row.provenance == "published") else ""
         return Cell(column.text(row), bounds(column, row) or computed, note, strength, missing=shown is None)
 
     return BoardColumn(column.score, column.header, column.number, cell, True, up)

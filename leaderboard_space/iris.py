@@ -285,7 +285,8 @@ FIGURES = (
         "statistics; *BIS*, whether it can leave a stereotype when asked to. A higher score "
         "stands further from the origin. The grey planes stand at the threshold and cut the space into the eight "
         "profiles. Drag to turn, pinch or use the legend to leave a task out. A dashed line joins the two tasks of a "
-        "chosen model: the longer it is, the less alike the model is in understanding and in making pictures.",
+        "chosen model: the longer it is, the less alike the model is in understanding and in making pictures. "
+        f"{plots.SIGNS}",
         _space,
         ("space",),
         620,

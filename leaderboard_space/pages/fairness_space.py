@@ -13,7 +13,7 @@ from leaderboard_space.iris import SECTORS, caution, tau
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.profiles import Profile, by_archetype, letters
-from leaderboard_space.telling import COMPUTED, is_computed, lacking
+from leaderboard_space.telling import is_computed, lacking
 from leaderboard_space.text import number
 from leaderboard_space.views import chosen_standard
 from metrics.iris_score.standards import ARCHETYPES
@@ -59,7 +59,7 @@ def heat(row: Row, score: str, level: float) -> Heat:
     counts = value.value if value.low is None else value.low
     why = "; ".join(reason for reason in row.unranked if reason.startswith(f"{score}:"))
     step = None if why else sum(value.value >= step for step in STEPS)
-    computed = COMPUTED if is_computed(value, published) else ""
+    computed = "computed" if is_computed(value, published) else ""
     return Heat(number(value.value, 1), step, bounds, counts >= level and not why, why, computed)
 
 

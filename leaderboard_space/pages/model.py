@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fastapi import APIRouter, Request, Response
 
 from leaderboard_space.board_columns import bounds, provenance_of, worst_case
-from leaderboard_space.board_query import PROVENANCES
+from leaderboard_space.by_board import by_entry
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.evidence import grid
 from leaderboard_space.identity import space_of
@@ -15,6 +15,7 @@ from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.state import State
 from leaderboard_space.store_threads import with_store
+from leaderboard_space.telling import behind
 from leaderboard_space.text import number
 from leaderboard_space.view import View, total_of
 from leaderboard_space.views import VIEWS, chosen_standard
@@ -78,7 +79,7 @@ def model(request: Request, benchmark: str, entry: str, standard: str = "") -> R
         label_names=LABELS,
         archetypes=ARCHETYPES,
         provenance=provenance_of(row),
-        means=PROVENANCES[provenance_of(row)],
+        means=behind(row, row.scores.values()),
         reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
         figures=GALLERY.place(state, benchmark, standard, "model", (entry,)),
@@ -104,9 +105,9 @@ def _evidence(request: Request, benchmark: str, entry: str, name: str, standard:
 
 def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
     """A row of a board. SpaceError UNKNOWN_ENTRY for none, and for one that was withdrawn."""
-    for row in state.board(benchmark, standard):
-        if row.entry == entry:
-            return row
+    row = by_entry(state.board(benchmark, standard)).get(entry)
+    if row is not None:
+        return row
     own = state.entry(entry)
     if own is not None and own.benchmark == benchmark and own.withdrawn:
         found, mend = f"withdrawn: {own.withdrawn.reason}", f"see /model/{benchmark}/{entry}"

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from leaderboard_space.comparison import lines
-from leaderboard_space.profiles import by_archetype, profiles
+from leaderboard_space.pages.fairness_space import heat
+from leaderboard_space.profiles import by_archetype, letters, profiles
 from leaderboard_space.standard_facts import moves, parameters
 from metrics.iris_score.standards import ALGORITHM_1, ARCHETYPES, GRANULAR, INAUGURAL
 from submissions.board import published_rows
@@ -117,6 +118,31 @@ def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> 
     assert re.search(r'Bagel</a>.*?heat-3">.*?• ?</span> ?71\.5', text, re.DOTALL)
     assert "not printed" in text
     assert "is no row of this board" in page(iris, "/fairness-space?models=nothing")
+
+
+def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(iris: Opened) -> None:
+    """The constant answerer is no more competent than itself."""
+    row = next(row for row in iris.space.state.board("iris") if row.model == "flat")
+    cell = heat(row, "BIS_Gen", 0.0)
+    assert (cell.step, cell.reached) == (None, False)
+    assert "no better than a constant answer" in cell.unranked
+    assert '<span class="below">not ranked</span>' in page(iris, "/fairness-space")
+
+
+def test_the_letter_of_fidelity_says_what_it_means_under_its_standard() -> None:
+    bagel = next(row for row in published_rows("iris") if row.model == "Bagel")
+    understanding, generation = profiles(bagel, "inaugural")
+    assert "E-IRIS-04" in understanding.caution
+    assert "rises with drift" in dict(understanding.meanings)["Distorted"]
+    assert dict(generation.meanings)["Accurate"] == "follows labour statistics (RFS)"
+    assert letters("algorithm_1")["A"][1] == "follows labour statistics (RFS)"
+
+
+def test_numbers_of_the_space_stand_once_and_broken_profiles_are_marked_in_lists(iris: Opened) -> None:
+    text = page(iris, "/fairness-space")
+    assert text.count("Its numbers as a table") == 1
+    grounded = text.split('id="profile-UDF"')[1].split("</section>")[0]
+    assert re.search(r"Bagel</a>.*?its scores give <code>UAR</code>.*?E-IRIS-02", grounded, re.DOTALL)
 
 
 def test_printed_profiles_that_break_their_rule_say_so() -> None:

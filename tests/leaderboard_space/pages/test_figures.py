@@ -193,6 +193,42 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
                 assert drawing.draw is None or "Drawn are" in drawing.note
 
 
+def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened) -> None:
+    genres = GALLERY.drawing(drawn.space.state, "genres", "inaugural", "ranking", ())
+    assert genres.table.headers[:3] == ["Model", "Evaluator", "Rank"]
+    ranks = [tuple(row[1:3]) for row in genres.table.rows if row[2] != "–"]
+    assert len(set(ranks)) == len(ranks) > 3
+    assert GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
+    iris = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "ranking", ())
+    assert "No number here: FLUX.1-dev," in iris.note
+
+
+def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Opened) -> None:
+    state = drawn.space.state
+    line = GALLERY.drawing(state, "iris", "algorithm_1", "sectors", ("p-01",)).table.rows[0]
+    assert line[:4] == ["Bagel", "computed from printed values", "68.98", "not available"]
+    line = GALLERY.drawing(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
+    assert line[:4] == ["Bagel", "published", "71.46", "69.81"]
+    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1").text
+    assert '68.98<span class="below">computed</span>' in board
+    assert "not available" in board
+
+
+def test_rewarded_drift_is_told_beside_every_figure_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
+    state = drawn.space.state
+    for where in ("model", "compare", "space"):
+        told = GALLERY.place(state, "iris", "inaugural", where, ("p-01",))
+        assert all("rewards a larger drift" in placed.caution for placed in told)
+        assert not any(placed.caution for placed in GALLERY.place(state, "iris", "algorithm_1", where, ("p-01",)))
+
+
+def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
+    drawing = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
+    assert "Beyond the end of the axis, 120:" in drawing.note
+    figure = go.Figure(json.loads(drawing.json))
+    assert figure.layout.yaxis.range[1] < 130
+
+
 def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:
     state = drawn.space.state
     first = GALLERY.drawing(state, "iris", "inaugural", "ranking", ())

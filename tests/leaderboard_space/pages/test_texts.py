@@ -48,5 +48,7 @@ def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:
 
 def test_about_says_what_the_words_mean(site: Opened) -> None:
     text = page(site, "/about")
-    for word in ("published", "scored here", "baseline", "undefined", "not run", "incomplete", "partial"):
+    for word in ("published", "self-reported labels or judge", "recomputed here", "rerun by maintainers", "baseline"):
+        assert f"<em>{word}</em>" in text
+    for word in ("undefined", "not run", "incomplete", "partial"):
         assert f"<em>{word}</em>" in text
