@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
+import httpx
 import pytest
 
 from leaderboard_space import logs
 from leaderboard_space.pages.api_docs import GRADIO
 from leaderboard_space.settings import Settings
 from leaderboard_space.storage import StorageError
+from leaderboard_space.store_threads import with_store
 from submissions.faults import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 
@@ -43,9 +47,19 @@ def test_the_handbook_tells_every_metric(space: Opened) -> None:
     assert {name for name in named if not name.endswith("_created") and name not in told} == set()
 
 
+def test_metrics_are_made_once_a_moment(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", 3600.0)
+    first = space.client.get("/metrics").text
+    assert space.client.get("/metrics").text == first
+    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", -1.0)
+    assert space.client.get("/metrics").text != first
+
+
 def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     assert space.client.get("/health").json()["ready"] is True
     monkeypatch.setattr(space.jobs, "well", False)
+    monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
+    monkeypatch.setattr(Path, "is_mount", lambda self: self == Path("/"))
     monkeypatch.setattr("leaderboard_space.operation.ROOM", 1 << 60)
 
     def unreadable() -> int:
@@ -54,7 +68,20 @@ def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(space.space.state, "refresh", unreadable)
     answer = space.client.get("/health")
     assert answer.status_code == 503
-    assert answer.json()["wrong"] == ["STORE_UNAVAILABLE", "WORKERS_GONE", "DISK_NEARLY_FULL"]
+    assert answer.json()["wrong"] == ["STORE_UNAVAILABLE", "STORE_NOT_KEPT", "WORKERS_GONE", "DISK_NEARLY_FULL"]
+
+
+def test_it_is_alive_and_takes_submissions_while_every_shared_thread_waits(space: Opened) -> None:
+    async def ask() -> tuple[int, str]:
+        shared = anyio.to_thread.current_default_thread_limiter()
+        for _ in range(int(shared.total_tokens)):
+            await shared.acquire_on_behalf_of(object())
+        transport = httpx.ASGITransport(space.client.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            with anyio.fail_after(30):
+                return (await client.get("/health/live")).status_code, await with_store(lambda: "stored")
+
+    assert anyio.run(ask) == (200, "stored")
 
 
 def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,6 +89,7 @@ def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: p
         raise StorageError("STORE_CORRUPT", "/secret/place", "line 3", "another", "restore")
 
     monkeypatch.setattr(space.space.state, "refresh", failing)
+    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", -1.0)
     answer = space.client.get("/api/v1/submissions/0f1e")
     assert (answer.status_code, answer.json()["code"]) == (503, "STORE_FAILED")
     assert "secret" not in answer.text

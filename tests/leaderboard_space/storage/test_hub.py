@@ -236,8 +236,7 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
 ) -> None:
     store = opened()
     store.append([draft(0)])
-    hub.log(clear=True)
-    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
+    held = Held(store)
     failed: list[Exception] = []
 
     def append(number: int, **files: bytes) -> None:
@@ -248,27 +247,73 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
 
     first = threading.Thread(target=append, args=(1,))
     first.start()
-    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    assert held.come.wait(30)
     threads = [threading.Thread(target=append, args=(number,)) for number in range(2, 12)]
     for thread in threads:
         thread.start()
+    until(lambda: store._waiting.qsize() == 10)
+    held.go.set()
     for thread in (first, *threads):
         thread.join()
     assert not failed
-    assert len([entry for entry in hub.log() if "/commit/" in entry["path"]]) == 2
-    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
-    hub.log(clear=True)
+    assert held.made == 2
+    held.hold()
     first = threading.Thread(target=append, args=(20,))
     first.start()
-    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    assert held.come.wait(30)
     threads = [threading.Thread(target=append, args=(21,), kwargs={"../x": b"x"})]
     threads += [threading.Thread(target=append, args=(number,)) for number in (22, 23)]
     for thread in threads:
         thread.start()
+    until(lambda: store._waiting.qsize() == 3)
+    held.go.set()
     for thread in (first, *threads):
         thread.join()
     assert [error.code for error in failed if isinstance(error, StorageError)] == ["STORE_REFUSED"]
     assert sorted(keys(store)) == sorted(f"key-{n}" for n in (*range(12), 20, 22, 23))
+
+
+class Held:
+    """The commits of a store: each waits until it may go."""
+
+    def __init__(self, store: HubStorage) -> None:
+        self.made, self.come, self.go = 0, threading.Event(), threading.Event()
+        self._commit = store._repository.commit
+        store._repository.commit = self._wait  # type: ignore[method-assign, assignment]
+
+    def hold(self) -> None:
+        """Hold the next ones."""
+        self.come.clear()
+        self.go.clear()
+
+    def _wait(self, *given: Any) -> str:
+        self.made += 1
+        self.come.set()
+        assert self.go.wait(30)
+        return self._commit(*given)
+
+
+def test_of_two_drafts_with_one_key_the_first_brings_event_and_file(opened: Open, scored: Result) -> None:
+    store = opened()
+    store.append([draft(0)])
+    own, files = result_draft(scored)
+    ((path, content),) = files.items()
+    held = Held(store)
+    threads = [threading.Thread(target=store.append, args=([draft(1)],))]
+    threads += [threading.Thread(target=store.append, args=([own], files))]
+    threads += [threading.Thread(target=store.append, args=([Draft("failed", own.key)], {path: b"another"}))]
+    threads[0].start()
+    assert held.come.wait(30)
+    for number, thread in enumerate(threads[1:], 1):
+        thread.start()
+        until(lambda number=number: store._waiting.qsize() == number)  # type: ignore[misc]
+    held.go.set()
+    for thread in threads:
+        thread.join()
+    assert held.made == 2
+    other = opened("other")
+    assert keys(other) == ["key-0", "key-1", own.key]
+    assert other.read(path) == content
 
 
 def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
@@ -281,8 +326,7 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
     put: list[str] = []
     queue = SimpleNamespace(put=lambda submission: put.append(submission.id))
     intake = Intake(state, queue, Settings(waiting=2))
-    hub.log(clear=True)
-    hub.inject(Fault("POST", COMMIT, SLOW, seconds=0.5))
+    held = Held(store)
     refused: list[str] = []
 
     def hand_in(user: str, number: int) -> None:
@@ -296,12 +340,14 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
     given = [("a", 0), *((user, number) for user in "bcd" for number in range(3)), ("b", 0)]
     threads = [threading.Thread(target=hand_in, args=one) for one in given]
     threads[0].start()
-    until(lambda: any("/commit/" in entry["path"] for entry in hub.log()))
+    assert held.come.wait(30)
     for thread in threads[1:]:
         thread.start()
+    until(lambda: store._waiting.qsize() + len(refused) == 10)
+    held.go.set()
     for thread in threads:
         thread.join()
-    assert len([entry for entry in hub.log() if "/commit/" in entry["path"]]) == 2
+    assert held.made == 2
     assert sorted(set(refused)) == ["TOO_MANY_WAITING"]
     assert len(state.submissions()) == len(set(put)) == 1 + 2 * 3
 
@@ -397,6 +443,95 @@ def test_the_head_is_asked_for_only_while_somebody_reads_and_a_dead_hub_is_no_hi
     until(lambda: len(list(one.events())) == 1 and one.trouble is None)
 
 
+def test_a_file_is_fetched_once_and_not_asked_for_while_the_hub_is_known_to_fail(
+    hub: Hub, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "submissions/00/file.txt"
+    opened("one").append([draft(1)], {path: b"content"})
+    store = opened("other")
+    store.sync()
+    hub.inject(Fault("GET", "/resolve/", 503, times=100))
+    hub.log(clear=True)
+    for _ in range(3):
+        with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+            store.read(path)
+    assert len(hub.log()) == 2, "two tries, and then none"
+    hub.heal()
+    monkeypatch.setattr("leaderboard_space.storage.hub._QUIET", 0.0)
+    hub.inject(Fault("GET", "/resolve/", SLOW, seconds=0.2))
+    hub.log(clear=True)
+    found: list[bytes] = []
+    threads = [threading.Thread(target=lambda: found.append(store.read(path))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [b"content"] * 4
+    assert len(hub.log()) == 1
+    assert store.trouble is None
+
+
+def test_a_thread_that_goes_wrong_is_told_and_goes_on(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(every=0.0)
+    store.append([draft(1)])
+
+    def wrong() -> None:
+        raise RuntimeError("nobody thought of it")
+
+    whole = store.sync
+    monkeypatch.setattr(store, "sync", wrong)
+    until(lambda: len(list(store.events())) == 1 and store.trouble is not None)
+    assert store.trouble is not None
+    assert store.trouble.code == "STORE_FAULT"
+    monkeypatch.setattr(store, "sync", whole)
+    until(lambda: len(list(store.events())) == 1 and store.trouble is None)
+    ended = store._threads[store._write]
+    store._waiting.put(None)
+    ended.join(30)
+    assert len(list(store.events())) == 1
+    assert store._threads[store._write].is_alive()
+    store.append([draft(2)])
+    assert keys(store) == ["key-1", "key-2"]
+
+
+def test_an_append_that_was_committed_is_told_so_without_room_for_a_copy(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, content: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = opened()
+    monkeypatch.setattr(store._files, "keep", full)
+    store.append([draft(1)], {"submissions/00/file.txt": b"content"})
+    assert store.trouble is None
+    assert store.read("submissions/00/file.txt") == b"content"
+
+
+def test_a_commit_that_others_were_faster_than_counts_for_no_pace(
+    hub: Hub, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened()
+    taken: list[int] = []
+    monkeypatch.setattr(store._pace, "take", lambda: taken.append(1))
+    hub.inject(Fault("POST", COMMIT, 409, times=3), Fault("POST", COMMIT, 500, after=True))
+    store.append([draft(1)])
+    assert len(taken) == 1, "the one that nobody knew of was found when the log was read"
+
+
+def test_a_head_of_a_moment_ago_is_no_damage(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened()
+    store.append([draft(1)])
+    before = store._repository.head()
+    store.append([draft(2)])
+    assert len(list(store.events())) == 2
+    monkeypatch.setattr(store._repository, "head", lambda: before)
+    store.sync()
+    assert len(list(store.events())) == 2
+    monkeypatch.setattr("leaderboard_space.storage.hub._STALE", 0.0)
+    with pytest.raises(StorageError, match="STORE_CORRUPT"):
+        store.sync()
+
+
 def test_a_closed_store_takes_nothing(opened: Open) -> None:
     store = opened()
     store.append([draft(1)])
@@ -415,6 +550,9 @@ def test_no_hour_has_more_commits_than_it_may() -> None:
         taken.append(now[0])
     assert all(taken[number + 100] - taken[number] > 3599 for number in range(300))
     assert taken[19] == 0.0, "a fifth of them come at once"
+    for _ in range(50):
+        pace.take()
+    assert pace.wait() <= 3600 / 80, "what came unasked makes nobody wait longer than for one"
 
 
 def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None:
@@ -429,3 +567,6 @@ def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None
         files.keep("a/4", bytes(100))
         assert (tmp_path / "a/2").is_file()
     assert not (tmp_path / "a/3").exists()
+    (tmp_path / "a" / ".part-of-another").write_bytes(bytes(1000))
+    files.keep("a/5", bytes(10))
+    assert {file.name for file in (tmp_path / "a").iterdir()} == {"2", "4", "5", ".part-of-another"}
