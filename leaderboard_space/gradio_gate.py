@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.gradio_calls import checked
+from leaderboard_space.gradio_memory import Results
 from leaderboard_space.gradio_parts import uploads
 from leaderboard_space.identity import current_user
 from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
@@ -54,6 +55,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, blocks: gr.Blocks, seconds: float) -> None:
         self.app, self.blocks, self.seconds = app, blocks, seconds
+        self._results = Results(blocks._queue)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -75,6 +77,7 @@ class Gate:
         if method == "POST" and path != UPLOAD:
             try:
                 receive = await checked(request, self.blocks)
+                self._results.prune()
             except SpaceError as error:
                 await refuse(request, error)(scope, receive, send)
                 return
@@ -120,6 +123,9 @@ class _Framed:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._start = message
+            return
+        if message["type"] != "http.response.body":
+            await self._send(message)
             return
         self._parts.append(message.get("body", b""))
         if message.get("more_body", False):
