@@ -10,6 +10,7 @@ from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.board_table import board_table, slug
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.events import Event
+from leaderboard_space.exact import exact, ranked_number
 from leaderboard_space.intake import User
 from leaderboard_space.space import Space
 from leaderboard_space.state import Submission
@@ -84,7 +85,7 @@ def row_data(row: Row, name: str, standard: str) -> Data:
         "visibility": row.visibility,
         "source": plain(row.source),
         "cohort": row.cohort,
-        "ranked": row.ranked,
+        "ranked": ranked_number(row),
         "unranked": list(row.unranked),
         "remarks": list(row.remarks),
         "labels": dict(row.labels),
@@ -96,7 +97,7 @@ def row_data(row: Row, name: str, standard: str) -> Data:
 
 
 def _values(values: Mapping[str, Value]) -> Data:
-    return {name: value.to_json() for name, value in values.items()}
+    return {name: exact(value).to_json() for name, value in values.items()}
 
 
 def find_row(space: Space, name: str, entry: str, standard: str) -> Row:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from leaderboard_space.board_columns import provenance_of
 from leaderboard_space.board_query import PROVENANCES
+from leaderboard_space.exact import exact, ranked_number
 from leaderboard_space.state import State
 from leaderboard_space.text import plain
 from submissions.board import Row
@@ -80,7 +81,9 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
     told = []
     for row in rows:
         scores = {
-            name: {k: plain(v) if isinstance(v, str) else v for k, v in value.to_json().items() if k != "evidence"}
+            name: {
+                k: plain(v) if isinstance(v, str) else v for k, v in exact(value).to_json().items() if k != "evidence"
+            }
             for name, value in row.scores.items()
         }
         labels = {name: plain(label) for name, label in row.labels.items()}
@@ -106,7 +109,8 @@ def _records(rows: Sequence[Row], state: State) -> list[dict[str, Any]]:
     for row in rows:
         record = _about(row, state)
         record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
-        for name, value in row.scores.items():
+        for name, own in row.scores.items():
+            value = exact(own)
             incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
             record[name] = value.value
             record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
@@ -126,7 +130,7 @@ def _about(row: Row, state: State) -> dict[str, Any]:
         "organisation": plain(row.organisation),
         "figures": PROVENANCES[provenance_of(row)],
         "cohort": plain(row.cohort),
-        "ranked": row.ranked,
+        "ranked": ranked_number(row),
         "unranked": [plain(reason) for reason in row.unranked],
         "remarks": [plain(remark) for remark in row.remarks],
         "parameters": facts.parameters,

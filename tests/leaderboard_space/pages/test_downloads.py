@@ -8,7 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from leaderboard_space.exact import exact
 from leaderboard_space.export import harmless
+from submissions.board import published_rows
+from submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entries, entry_of, page
 
@@ -45,7 +48,8 @@ def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
     from_csv = _csv(_file(site, f"{AT}.csv?models={partial}"))[0]
     from_parquet = _parquet(_file(site, f"{AT}.parquet?models={partial}")).to_pylist()[0]
     from_json = orjson.loads(_file(site, f"{AT}.json?models={partial}"))["rows"][0]
-    for name, value in row.scores.items():
+    for name, own in row.scores.items():
+        value = exact(own)
         for end, number in (
             ("", value.value),
             (":low", value.low),
@@ -57,6 +61,26 @@ def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
         assert from_json["scores"][name]["value"] == value.value
     assert from_csv["gender_occupation:state"] == from_parquet["gender_occupation:state"] == "incomplete"
     assert from_parquet["parameters"] is None
+
+
+def test_printed_shares_have_their_printed_digits(site: Opened) -> None:
+    rows = {row["entry"]: row for row in _csv(_file(site, "/download/fact_or_fair/inaugural.csv"))}
+    shown = [row for row in published_rows("fact_or_fair") if row.entry in rows]
+    assert len(shown) > 2
+    for row in shown:
+        for name, value in row.scores.items():
+            printed = value.evidence.get("printed", "")
+            if value.value is not None and not printed.startswith("<"):
+                assert len(rows[row.entry][name].partition(".")[2]) <= len(printed.split()[0].partition(".")[2]) + 2
+        assert len(rows[row.entry]["ranked"]) <= 6
+    told = site.client.get("/api/v1/boards/fact_or_fair/rows/p-01").json()
+    assert told["scores"]["llm_factuality_gender"]["value"] == 0.8444
+
+
+def test_bounds_hold_their_value_whatever_rounding_left() -> None:
+    beside = measured("m", 0.3, low=0.30000000000000004, high=0.29999999999999993)
+    assert (exact(beside).low, exact(beside).high) == (0.3, 0.3)
+    assert exact(apart := measured("m", 0.3, low=0.4, high=0.5)) is apart
 
 
 def test_columns_of_parquet_have_types(site: Opened) -> None:
