@@ -89,7 +89,7 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
                 room = 100 * float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
                 texts = [cell(row, x, 2, 100), cell(row, y, 2, 100), number(room, 2)]
                 lines.append([plain(row.model), behind(row, (x, y)), kind, *texts])
-        headers = ["Model", "Figures", "Questions", "S_fact, %", "S_E, %", "highest S_E at that S_fact, %"]
+        headers = ["Model", "What stands behind", "Questions", "S_fact, %", "S_E, %", "highest S_E at that S_fact, %"]
         table = Table(headers, lines)
         if not points:
             return Drawing(None, table, "No model has both numbers under this standard: they are not printed.")

@@ -286,7 +286,7 @@ def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, sc
     for row in rows:
         values = [value_of(row, name) for name in names]
         lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
-    return Table(["Model", "Figures", *names.values()], lines)
+    return Table(["Model", "What stands behind", *names.values()], lines)
 
 
 def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
@@ -333,7 +333,7 @@ def ranking(
             of = [row.cohort or "not known"] if cohort else []
             figures = behind(row, [value])
             lines.append([plain(row.model), *of, str(row.rank or "–"), figures, cell(row, value, 3, scale)])
-        table = Table(["Model", *filter(None, [cohort]), "Rank", "Figures", title], lines)
+        table = Table(["Model", *filter(None, [cohort]), "Rank", "What stands behind", title], lines)
         if not rows:
             return Drawing(None, table, "No model has this number under this standard.")
         top = FAR * max((numbers[row.entry].value or 0.0 for row in rows if row.rank is not None), default=math.inf)

@@ -37,12 +37,15 @@ def told(value: Value | None, digits: int = 2, scale: float = 1.0, published: bo
 
     Args:
         value: None where a row has no such value.
-        digits: decimals.
+        digits: decimals, at most as many as are printed.
         scale: what every number is multiplied by.
         published: whether the row is a printed one.
     """
     if value is None or value.value is None:
         return lacking(value, published)
+    printed = value.evidence.get("printed")
+    if isinstance(printed, str):
+        digits = min(digits, len(printed.removesuffix("%").strip().partition(".")[2]))
     text = number(scale * value.value, digits)
     if value.low is None or value.high is None:
         return text

@@ -112,10 +112,10 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
     page.get_by_label("Search model or organisation").press("Enter")
     expect(count).to_contain_text("10 of")
     assert set(walk.column("Model")) == {f"twin-01{n}" for n in range(10)}
-    page.get_by_label("Figures").select_option("baseline")  # applies by itself
+    page.get_by_label("What stands behind").select_option("baseline")  # applies by itself
     expect(page.get_by_text("No row of this board fits.")).to_be_visible()
     page.get_by_role("link", name="Clear filters").click()
-    page.get_by_label("Figures").select_option("published")
+    page.get_by_label("What stands behind").select_option("published")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
     page.locator("table.board thead").get_by_role("link", name="Fact race").click()
     expect(page.locator("[aria-sort=descending]")).to_contain_text("Fact race")
@@ -356,7 +356,7 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
     act("Mark as rerun by maintainers", "with the submitter's command")
     expect(page.locator("#outcome")).to_contain_text("Done: verified")
     walk.to(f"{BOARD}&q={model}")
-    assert walk.column("Figures") == ["rerun"]
+    assert walk.column("What stands behind") == ["rerun"]
     walk.to(f"/model/fact_or_fair/{entry}")
     expect(page.locator("main")).to_contain_text("with the submitter's command")
 
