@@ -8,6 +8,7 @@ from typing import Any
 
 from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.board_table import board_table, slug
+from leaderboard_space.by_board import by_entry
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.events import Event
 from leaderboard_space.exact import exact, ranked_number
@@ -102,9 +103,9 @@ def _values(values: Mapping[str, Value]) -> Data:
 
 def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
     """A row of a board. SpaceError UNKNOWN_ENTRY, which says why a withdrawn one is not there."""
-    for row in space.state.board(name, standard):
-        if row.entry == entry:
-            return row
+    row = by_entry(space.state.board(name, standard)).get(entry)
+    if row is not None:
+        return row
     own = space.state.entry(entry)
     found = "no such row"
     if own is not None and own.benchmark == name and own.withdrawn is not None:

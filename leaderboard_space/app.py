@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 
 import uvicorn
+from threading import Thread
 from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from starlette.datastructures import QueryParams
@@ -102,9 +103,14 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
     configure()
-    space = Space.open(settings)
-    for name in NAMES:  # rather than while the first visitor waits
+def _make_boards(space: Space) -> None:
+    """Make the first page's table of every board before somebody waits for it."""
+    for name in NAMES:
         board_table(space.state, BoardQuery.read(QueryParams(), name))
+
+
+    space = Space.open(settings)
+    Thread(target=_make_boards, args=(space,), name="boards", daemon=True).start()
     app = create_app(space)
     config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
     config.timeout_graceful_shutdown = GRACE

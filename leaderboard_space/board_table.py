@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leaderboard_space.board_columns import MODEL, BoardColumn, Key, column_sets, provenance_of, rank_column
 from leaderboard_space.board_query import BoardQuery
-from leaderboard_space.by_board import ByBoard
+from leaderboard_space.by_board import ByBoard, by_entry
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
 from leaderboard_space.text import plain
@@ -146,7 +146,7 @@ def slug(name: str) -> str:
 
 def check_models(state: State, query: BoardQuery) -> list[str]:
     """Of the rows that are named, those that were withdrawn. SpaceError BAD_PARAMETER for one that never was."""
-    there = {row.entry for row in state.board(query.benchmark, query.standard)}
+    there = by_entry(state.board(query.benchmark, query.standard))
     missing = [name for name in query.models if name not in there]
     for name in missing:
         own = state.entry(name)

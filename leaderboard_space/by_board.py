@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
 from submissions.board import Row
 
 Made = TypeVar("Made")
 Rows = tuple[Row, ...]
+
+
+def by_entry(rows: Rows) -> Mapping[str, Row]:
+    """The rows of a board by their entries."""
+    return _BY_ENTRY.of(id(rows), lambda: rows, _indexed)
+
+
+def _indexed(rows: Rows) -> dict[str, Row]:
+    return {row.entry: row for row in rows}
 
 
 class ByBoard(Generic[Made]):
@@ -60,3 +69,6 @@ class ByBoard(Generic[Made]):
             self._kept.move_to_end(key)
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
+
+
+_BY_ENTRY: ByBoard[dict[str, Row]] = ByBoard(8)

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup, escape
 
 from leaderboard_space import plots
-from leaderboard_space.by_board import ByBoard
+from leaderboard_space.by_board import ByBoard, by_entry
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
 from leaderboard_space.telling import behind, told
@@ -252,14 +252,14 @@ def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
     return state.board(name, standard)
 
 
-def chosen_rows(rows: Sequence[Row], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
+def chosen_rows(rows: tuple[Row, ...], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
     """The rows of some entries in the order given, each once, and the entries that the board does not have."""
     if len(models) > MOST_CHOSEN:
         found = f"{len(models)} models"
         raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "take some away")
     wanted = list(dict.fromkeys(models))
-    by_entry = {row.entry: row for row in rows if row.entry in wanted}
-    return tuple(by_entry[entry] for entry in wanted if entry in by_entry), [e for e in wanted if e not in by_entry]
+    known = by_entry(rows)
+    return tuple(known[entry] for entry in wanted if entry in known), [e for e in wanted if e not in known]
 
 
 def split_models(text: str) -> tuple[str, ...]:
