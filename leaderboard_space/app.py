@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from threading import Thread
 
 import uvicorn
-from threading import Thread
 from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from leaderboard_space import gradio_app, sign_in
 from leaderboard_space.answers import Answers
 from leaderboard_space.board_query import BoardQuery
 from leaderboard_space.board_table import board_table
 from leaderboard_space.errors import SpaceError
+from leaderboard_space.forwarded import Forwarded
 from leaderboard_space.guard import Guard
 from leaderboard_space.heads import Heads
 from leaderboard_space.logs import configure
 from leaderboard_space.metrics import Metrics
 from leaderboard_space.pages.rendering import ASSETS
+from leaderboard_space.rates import Rate
 from leaderboard_space.refusals import add_handlers, refuse_the_rest
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
@@ -48,8 +54,11 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.pages.texts",
 )
 """Modules with a `router`, in the order in which they are asked."""
-GRACE = 20
-"""Seconds that requests on their way have when the Space stops; the jobs have as many after them."""
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
+GRACE = 8
+"""Seconds that requests on their way and the jobs have when the Space stops."""
+CONNECTIONS = 1000
+LOGGER = logging.getLogger("fairspace")
 
 
 def create_app(space: Space) -> FastAPI:
@@ -58,9 +67,11 @@ def create_app(space: Space) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         space.jobs.start()
-        yield
-        space.jobs.stop()
-        space.storage.close()
+        try:
+            yield
+        finally:  # what else stops, such as Gradio, may fail
+            space.jobs.stop(GRACE)
+            space.storage.close()
 
     app = FastAPI(
         title="fairspace",
@@ -72,11 +83,16 @@ def create_app(space: Space) -> FastAPI:
     )
     app.state.space = space
     app.state.metrics = Metrics(space)
+    app.state.told = Rate(1, 60)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Answers, space=space)
-    app.add_middleware(Guard, space=space)
     sign_in.attach(app, space)
+    app.add_middleware(Guard, space=space)
+    sign_in.attach_sessions(app)
+    if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS, www_redirect=False)
     app.add_middleware(Watching, metrics=app.state.metrics)
+    app.add_middleware(Forwarded, networks=space.settings.proxies)
     app.add_middleware(Heads)
     add_handlers(app)
     for name in ROUTERS:
@@ -85,6 +101,12 @@ def create_app(space: Space) -> FastAPI:
     refuse_the_rest(app)
     gradio_app.mount(app, space)
     return app
+
+
+def _make_boards(space: Space) -> None:
+    """Make the first page's table of every board before somebody waits for it."""
+    for name in NAMES:
+        board_table(space.state, BoardQuery.read(QueryParams(), name))
 
 
 def _asset(version: str, name: str) -> Response:
@@ -103,18 +125,34 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
     configure()
-def _make_boards(space: Space) -> None:
-    """Make the first page's table of every board before somebody waits for it."""
-    for name in NAMES:
-        board_table(space.state, BoardQuery.read(QueryParams(), name))
-
-
     space = Space.open(settings)
     Thread(target=_make_boards, args=(space,), name="boards", daemon=True).start()
     app = create_app(space)
+    if not settings.keeps_the_store():
+        LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
     config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
-    config.timeout_graceful_shutdown = GRACE
-    uvicorn.Server(config).run()
+    config.timeout_graceful_shutdown, config.limit_concurrency = GRACE, CONNECTIONS
+    config.proxy_headers = False  # `Forwarded` knows whom to believe
+    _Server(config, app).run()
+
+
+class _Server(uvicorn.Server):
+    """Tells the jobs at once that it stops, and ends the streams that would last as long as their pages stay open.
+
+    Args:
+        config: of the application.
+        app: of `create_app`.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self.app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what is on its way end, within `GRACE`."""
+        await run_in_threadpool(self.app.state.space.jobs.take_no_more)
+        gradio_app.end_streams(self.app)
+        await super().shutdown(sockets)
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from leaderboard_space.gradio_api import add_endpoints
 from leaderboard_space.gradio_calls import Failures
 from leaderboard_space.gradio_gate import Gate
 from leaderboard_space.gradio_maintain import build_maintain
+from leaderboard_space.gradio_memory import SESSIONS
 from leaderboard_space.gradio_submit import build_submit
 from leaderboard_space.guard import ENVELOPE_BYTES
 from leaderboard_space.space import Space
@@ -43,6 +44,7 @@ def build(space: Space) -> gr.Blocks:
         build_submit(blocks, space)
     with blocks.route("Maintain", "/maintain", show_in_navbar=False):
         build_maintain(blocks, space)
+    blocks.state_session_capacity = SESSIONS  # before it is mounted, which reads it
     return blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
 
 
@@ -69,7 +71,19 @@ async def _mount(app: FastAPI, space: Space) -> None:
             mcp_server=False,
             theme=THEME,
         )
-    (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
+    mounted = _mounted(app)
     mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
     mounted.app = Gate(mounted.app, blocks, space.settings.upload_seconds)
     vars(queueing)["traceback"] = vars(routes)["traceback"] = Failures
+
+
+def end_streams(app: FastAPI) -> None:
+    """End the streams that tell Gradio's pages that the Space is there; within the loop that serves them."""
+    gate = _mounted(app).app
+    assert isinstance(gate, Gate)
+    gate.app.stop_event.set()  # type: ignore[attr-defined]
+
+
+def _mounted(app: FastAPI) -> Mount:
+    (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
+    return mounted

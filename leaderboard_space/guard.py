@@ -18,13 +18,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.identity import current_user, has_token, required_user
-from leaderboard_space.rates import Rate, client
+from leaderboard_space.rates import Rate, address, client
 from leaderboard_space.refusals import CUT, refuse
 from leaderboard_space.space import Space
 
 UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
-FREE = ("/site/", "/assets/", "/static/", "/svelte/", "/badge/", "/embed/", "/health", "/metrics", "/favicon.ico")
-"""Begins of addresses that count for no limit: files that a browser keeps, badges that others show, and watchers."""
+EXEMPT = frozenset({"/health", "/health/live", "/metrics"})
+"""Addresses of watchers, which count for no limit."""
+FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/badge/", "/embed/", "/favicon.ico")
+"""Begins of addresses of which a page may need many: files that a browser keeps, and badges that others show."""
+FILES_PER_REQUEST = 10
+"""How many of those a client may ask for, for each other request that it may."""
+CLIENT_AT_A_TIME = 20
+"""Requests of one address that are being answered, streams among them."""
+CALLS = ("/gradio_api/call/", "/gradio_api/queue/join")
+CALLS_A_MINUTE = 60
+"""Of Gradio's events, what came of which it keeps until that is fetched."""
 HEAD_BYTES = 16 << 10
 BODY_BYTES = 256 << 10
 """Of a request that hands nothing in."""
@@ -58,9 +67,12 @@ class Guard:
     def __init__(self, app: ASGIApp, space: Space) -> None:
         self.app, self.settings = app, space.settings
         self._requests = Rate(space.settings.requests_a_minute, 60)
+        self._calls = Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
         self._uploads = Rate(UPLOADS_AN_HOUR, 3600)
         self._bytes = Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
+        self._files = Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
         self._running: Counter[str] = Counter()
+        self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -73,13 +85,15 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        uploader, received = "", 0
+        uploader, received, asker = "", 0, address(request)
+        self._open[asker] += 1
         try:
-            current_user(request)
+            self._count(request)
             check_head(request)
-            if not scope["path"].startswith(FREE) and not self._requests.take(client(request)):
-                raise _too_many(f"more than {self.settings.requests_a_minute} requests a minute")
             check_origin(request)
+            called = scope["method"] == "POST" and scope["path"].startswith(CALLS)
+            if called and not self._calls.take(client(request)):
+                raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
             if scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS:
                 uploader = self._begin_upload(request)
             body = Body(request, receive, self._limits(uploader))
@@ -91,8 +105,26 @@ class Guard:
         except SpaceError as error:
             await refuse(request, error)(scope, receive, _closing(send))
         finally:
+            _count_down(self._open, asker)
             if uploader:
                 self._end_upload(uploader, received)
+
+    def _count(self, request: Request) -> None:
+        """Count a request, that with a token that is not valid as well. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
+        path, most = request.scope["path"], self.settings.requests_a_minute
+        invalid: SpaceError | None = None
+        try:
+            current_user(request)
+        except SpaceError as error:
+            invalid = error
+        if path not in EXEMPT or invalid is not None:
+            if most and self._open[address(request)] > CLIENT_AT_A_TIME:
+                raise _too_many(f"more than {CLIENT_AT_A_TIME} requests at a time")
+            rate = self._files if path.startswith(FILES) and invalid is None else self._requests
+            if not rate.take(client(request)):
+                raise _too_many(f"more than {rate.burst:g} requests a minute")
+        if invalid is not None:
+            raise invalid
 
     async def _pass_on(self, request: Request, body: Body, send: Send) -> None:
         """Let the application answer, unless the body turns out to be refused before it does."""
@@ -129,9 +161,7 @@ class Guard:
 
     def _end_upload(self, name: str, received: int) -> None:
         self._bytes.spend(name, received)
-        self._running[name] -= 1
-        if not self._running[name]:
-            del self._running[name]
+        _count_down(self._running, name)
 
 
 @dataclass(frozen=True)
@@ -262,6 +292,12 @@ def _boundary(request: Request) -> bytes:
         found, mend = "a form with files without a boundary", "let a library make the form"
         raise SpaceError("BAD_PARAMETER", "content-type", found, "multipart/form-data; boundary=...", mend)
     return b"--" + options[b"boundary"]
+
+
+def _count_down(running: Counter[str], name: str) -> None:
+    running[name] -= 1
+    if not running[name]:
+        del running[name]
 
 
 def _too_many(found: str) -> SpaceError:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+import threading
+import time
 from collections import Counter as Count
 from collections.abc import Iterator
 
@@ -15,6 +18,7 @@ from submissions.registry import NAMES
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 60)
 """Upper bounds of the classes of seconds."""
+KEPT_SECONDS = 1.0
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -27,6 +31,7 @@ class Metrics:
 
     def __init__(self, space: Space) -> None:
         self.registry = CollectorRegistry()
+        self._lock, self._recent = threading.Lock(), (-math.inf, b"")
         self._requests = Counter(
             "fairspace_requests", "Requests that were answered.", ("method", "route", "status"), registry=self.registry
         )
@@ -64,6 +69,13 @@ class Metrics:
     def text(self) -> bytes:
         """Everything in Prometheus' text format."""
         return generate_latest(self.registry)
+
+    def recent(self) -> bytes:
+        """As `text`, or what that was a moment ago: whoever asks again and again costs nothing."""
+        with self._lock:
+            if time.monotonic() - self._recent[0] > KEPT_SECONDS:
+                self._recent = time.monotonic(), self.text()
+            return self._recent[1]
 
 
 class _Now:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -67,18 +66,10 @@ def client(request: HTTPConnection) -> str:
 
 
 def address(request: HTTPConnection) -> str:
-    """The address that a request comes from.
-
-    In a Space that is the last public one that the Hub's proxies name: what stands before it, the client may have made
-    up. Addresses of one IPv6 network count as one.
-    """
+    """The address that a request comes from, as `Forwarded` has found it; those of one IPv6 network count as one."""
     peer = request.client.host if request.client else ""
-    named = request.headers.get("x-forwarded-for", "").split(",") if os.environ.get("SPACE_ID") else []
-    for text in [*reversed(named), peer]:
-        try:
-            found = ipaddress.ip_address(text.strip())
-        except ValueError:
-            continue
-        if found.is_global:
-            return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
-    return peer
+    try:
+        found = ipaddress.ip_address(peer)
+    except ValueError:
+        return peer
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)

@@ -6,7 +6,7 @@ import logging
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Match, Mount
@@ -23,6 +23,8 @@ RETRY_AFTER = {"QUEUE_FULL": 60, "STOPPING": 10, "STORE_FAILED": 30, "TOO_MANY_R
 """Seconds after which asking again may help."""
 CUT = "fairspace.cut"
 """Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""
+QUIET = "fairspace.quiet"
+"""Of a request's scope: it is one of too many of its client, of which a line has been left already."""
 _NOTED = "fairspace.noted"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LAST = "the rest of the API"
@@ -113,6 +115,8 @@ def refuse(request: Request, error: SpaceError) -> Response:
     if _wants_json(request):
         told = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
         answer = JSONResponse(told, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+    elif error.code == "TOO_MANY_REQUESTS":  # a page would cost what is refused
+        answer = PlainTextResponse(f"{error.code}: {what}. Mend: {error.mend}.\n", error.status)
     else:
         answer = page(request, "refused.html.jinja", status=error.status, error=error)
     if error.code in RETRY_AFTER:
@@ -125,10 +129,16 @@ def refuse(request: Request, error: SpaceError) -> Response:
 
 
 def note(request: HTTPConnection, error: SpaceError) -> None:
-    """Leave one line of a refusal in the log, however often it is told on its way out."""
+    """Leave one line of a refusal in the log, however often it is told on its way out.
+
+    Of too many requests, a client leaves one line a minute.
+    """
     if request.scope.setdefault(_NOTED, error) is not error:
         return
     request.app.state.metrics.refused(error.code)
+    if error.code == "TOO_MANY_REQUESTS" and not request.app.state.told.take(client(request)):
+        request.scope[QUIET] = True
+        return
     about = {"code": error.code, "where": plain(error.where)[:_LONGEST], "status": error.status}
     LOGGER.info("refused", extra=about | {"path": plain(request.url.path)[:_LONGEST], "client": client(request)})
 

@@ -6,8 +6,8 @@ import os
 import re
 import warnings
 
-import httpx
 from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client._compat import httpx2  # authlib chooses between httpx2 and httpx
 from fastapi import FastAPI
 from huggingface_hub import attach_huggingface_oauth, constants, parse_huggingface_oauth
 from joserfc.errors import JoseError
@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.identity import current_user
 from leaderboard_space.refusals import refuse
 from leaderboard_space.space import Space
 from submissions.faults import UsageError
@@ -37,12 +36,17 @@ def signs_in() -> bool:
 
 
 def attach(app: FastAPI, space: Space) -> None:
-    """Let users sign in where they can. UsageError for `insecure_local` in a Space."""
+    """Keep sign-ins to what is needed, before `Guard` is added. UsageError for `insecure_local` in a Space."""
     if space.settings.insecure_local and os.environ.get("SPACE_ID"):
         raise UsageError("--insecure-local lets everybody submit, so it is for one's own machine, not for a Space.")
+    if signs_in():
+        app.add_middleware(SignIn)
+
+
+def attach_sessions(app: FastAPI) -> None:
+    """Let users sign in where they can; after `Guard`, which looks into their sessions."""
     if not signs_in():
         return
-    app.add_middleware(SignIn)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*experimental", category=UserWarning)
         attach_huggingface_oauth(app)
@@ -81,12 +85,11 @@ class SignIn:
             await send(message)
 
         try:
-            current_user(request)
             _check(request)
             await self.app(scope, receive, sent)
         except SpaceError as error:
             await refuse(request, error)(scope, receive, send)
-        except (OAuthError, JoseError, httpx.HTTPError) as error:
+        except (OAuthError, JoseError, ValueError, httpx2.HTTPError) as error:  # ValueError: an answer that is no JSON
             await refuse(request, _failed(type(error).__name__))(scope, receive, send)
 
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard_space.logs import REQUEST
 from leaderboard_space.metrics import Metrics
-from leaderboard_space.refusals import as_space_error, refuse
+from leaderboard_space.refusals import QUIET, as_space_error, refuse
 from submissions.faults import plain
 
 LOGGER = logging.getLogger("fairspace.request")
@@ -68,5 +68,6 @@ class Watching:
                 "status": status,
                 "seconds": round(seconds, 4),
             }
-            LOGGER.log(level, "answered", extra=about)
+            if QUIET not in scope:
+                LOGGER.log(level, "answered", extra=about)
             REQUEST.reset(token)

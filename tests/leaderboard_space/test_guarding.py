@@ -1,13 +1,24 @@
 """Rates, tokens, addresses, who may sign in, and what maintainers do, without a running Space."""
 
+import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from leaderboard_space import maintaining, sign_in
+from leaderboard_space.app import create_app
 from leaderboard_space.errors import SpaceError
+from leaderboard_space.forwarded import Forwarded
+from leaderboard_space.gradio_parts import html
+from leaderboard_space.guard import CLIENT_AT_A_TIME, Guard
 from leaderboard_space.intake import User
 from leaderboard_space.rates import CLIENTS, Rate, address
 from leaderboard_space.settings import Settings
@@ -48,6 +59,21 @@ def test_a_token_ends_after_its_days_and_a_short_secret_is_refused(monkeypatch: 
         Tokens().user(Tokens().make(User("ann")))  # each process draws its own
 
 
+def forwarded(peer: str, *networks: str, **headers: str) -> tuple[str, str]:
+    """The address and the scheme of a request from that peer."""
+    found: list[Scope] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        found.append(scope)
+
+    raw = [
+        (name.replace("_", "-").encode(), one.encode()) for name, value in headers.items() for one in value.split("+")
+    ]
+    scope = {"type": "http", "headers": raw, "client": (peer, 1), "scheme": "http"}
+    asyncio.run(Forwarded(app, networks)(scope, None, None))  # type: ignore[arg-type]
+    return address(Request(found[0])), found[0]["scheme"]
+
+
 @pytest.mark.parametrize(
     ("named", "found"),
     [
@@ -55,23 +81,124 @@ def test_a_token_ends_after_its_days_and_a_short_secret_is_refused(monkeypatch: 
         ("1.2.3.4", "1.2.3.4"),
         ("6.6.6.6, 1.2.3.4", "1.2.3.4"),
         ("6.6.6.6, 1.2.3.4, 10.1.1.1", "1.2.3.4"),
+        ("6.6.6.6+1.2.3.4", "1.2.3.4"),
         ("<script>", "10.0.0.1"),
         ("2606:4700::1", "2606:4700::/64"),
     ],
 )
 def test_a_client_cannot_make_up_its_address(monkeypatch: pytest.MonkeyPatch, named: str, found: str) -> None:
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
-    scope = {"type": "http", "headers": [(b"x-forwarded-for", named.encode())], "client": ("10.0.0.1", 1)}
-    assert address(Request(scope)) == found
+    assert forwarded("10.0.0.1", x_forwarded_for=named) == (found, "http")
     monkeypatch.delenv("SPACE_ID")
-    assert address(Request(scope)) == "10.0.0.1"
+    assert forwarded("10.0.0.1", x_forwarded_for=named) == ("10.0.0.1", "http")
+
+
+def test_a_proxy_that_is_named_is_believed_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"x_forwarded_for": "6.6.6.6, 192.168.0.7, 10.1.1.1", "x_forwarded_proto": "https"}
+    assert forwarded("10.0.0.1", "10.0.0.0/8", **told) == ("192.168.0.7", "https")
+    assert forwarded("::ffff:10.0.0.1", "10.0.0.0/8", **told) == ("192.168.0.7", "https")
+    assert forwarded("192.168.0.7", "10.0.0.0/8", **told) == ("192.168.0.7", "http")
+    assert forwarded("10.0.0.1", **told) == ("10.0.0.1", "http")
+    monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
+    assert forwarded("10.0.0.1", **told) == ("6.6.6.6", "https")
+    assert forwarded("10.0.0.1", x_forwarded_proto="javascript") == ("10.0.0.1", "http")
+    with pytest.raises(UsageError, match="FAIRSPACE_PROXIES"):
+        Forwarded(None, ["nowhere"])  # type: ignore[arg-type]
+
+
+def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Path, "is_mount", lambda self: self in (Path("/"), Path("/data")))
+    settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work")
+    assert settings.keeps_the_store()
+    monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
+    assert not settings.keeps_the_store()
+    file = tmp_path / "file.zip"
+    file.write_bytes(b"no zip")
+    with pytest.raises(SpaceError, match="STORE_NOT_KEPT"):
+        Space.open(settings).intake.accept(file, User("ann"))
+    assert "STORE_NOT_KEPT" in html("parts/submit_about.html.jinja", settings=settings)
+    for kept in ({"store": "/data/deep/store"}, {"store": "hf://datasets/a/b"}, {"store_is_kept": True}):
+        assert replace(settings, **kept).keeps_the_store()  # type: ignore[arg-type]
+
+
+@contextmanager
+def local(tmp_path: Path, base_url: str = "http://127.0.0.1", **settings: object) -> Iterator[TestClient]:
+    """A client of a Space on this machine."""
+    told = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", workers=0, **settings)  # type: ignore[arg-type]
+    with TestClient(create_app(Space.open(told)), base_url=base_url) as client:
+        yield client
+
+
+def test_what_is_refused_early_counts_and_too_many_requests_cost_little(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    forged, asked = {"X-Fairspace-Token": "forged"}, 12
+    with local(tmp_path, requests_a_minute=5) as client:
+        answers = [client.get("/site/x/y", headers=forged) for _ in range(asked)]
+        assert [answer.status_code for answer in answers] == [401] * 5 + [429] * (asked - 5)
+        assert answers[-1].headers["content-type"].startswith("text/plain")
+        assert answers[-1].text.startswith("TOO_MANY_REQUESTS: more than 5 requests a minute")
+        told = [record for record in caplog.records if getattr(record, "code", "") == "TOO_MANY_REQUESTS"]
+        assert len(told) == 1
+        assert len([record for record in caplog.records if getattr(record, "status", 0) == 429]) == 2  # and its answer
+        assert client.get("/api/v1/boards").json()["code"] == "TOO_MANY_REQUESTS"
+        assert {client.get("/health/live").status_code for _ in range(asked)} == {200}
+        files = [client.get("/badge/iris/p-02.svg").status_code for _ in range(51)]
+        assert files == [200] * 50 + [429]
+        assert client.get("/metrics/x").status_code == 429
+
+
+def test_a_client_has_so_many_requests_at_a_time(tmp_path: Path) -> None:
+    app = create_app(Space.open(Settings(store=str(tmp_path / "store"), work=tmp_path / "work")))
+
+    async def ask() -> tuple[list[int], list[int], list[int]]:
+        free, waiting = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+            if guard._open.total() == CLIENT_AT_A_TIME:
+                waiting.set()
+            if scope["path"] == "/slow":
+                await free.wait()
+            await PlainTextResponse("done")(scope, receive, send)
+
+        guard = Guard(slow, app.state.space)
+
+        async def get(path: str, peer: str = "1.2.3.4") -> int:
+            statuses: list[int] = []
+
+            async def send(message: Message) -> None:
+                statuses.append(message.get("status", 0))
+
+            async def receive() -> Message:
+                return {"type": "http.request"}
+
+            scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b"", "app": app}
+            await guard({**scope, "client": (peer, 1), "scheme": "http", "server": ("x", 80)}, receive, send)
+            return statuses[0]
+
+        slow_ones = [asyncio.create_task(get("/slow")) for _ in range(CLIENT_AT_A_TIME)]
+        await waiting.wait()
+        refused = [await get("/"), await get("/", "4.3.2.1"), await get("/health")]
+        free.set()
+        return await asyncio.gather(*slow_ones), refused, [await get("/"), guard._open.total()]
+
+    assert asyncio.run(ask()) == ([200] * CLIENT_AT_A_TIME, [429, 200, 200], [200, 0])
+
+
+def test_a_space_on_ones_own_machine_has_no_other_name(tmp_path: Path) -> None:
+    with local(tmp_path, insecure_local=True) as client:
+        for host in ("127.0.0.1:7860", "localhost", "LOCALHOST:1", "[::1]:7860"):
+            assert client.get("/health/live", headers={"Host": host}).status_code == 200
+        for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:7860", ""):
+            assert client.get("/health/live", headers={"Host": host}).status_code == 400
+    with local(tmp_path, base_url="http://board.example") as client:
+        assert client.get("/health/live").status_code == 200
 
 
 def test_nobody_signs_in_outside_of_a_space_and_nobody_is_local_within(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from leaderboard_space.app import create_app
-
     settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", insecure_local=True)
     assert not sign_in.signs_in()
     app = create_app(Space.open(settings))

@@ -1,4 +1,5 @@
 import json
+import unicodedata
 
 import pytest
 
@@ -14,6 +15,14 @@ from tests.leaderboard_space.factory import HOSTILE, result
 @pytest.mark.parametrize("text", ["a\nb", "a\u202eb", "a\u200bb", "a\x07b", "a\u2028b"])
 def test_hidden_characters_become_spaces(text: str) -> None:
     assert plain(text) == "a b"
+
+
+def test_what_shows_nothing_becomes_a_space() -> None:
+    formats = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"]
+    fillers = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180e\u2800\u3164\uffa0\ufe00\ufe0f\U000e0100"
+    assert {plain(f"a{sign}b") for sign in (*formats, *fillers)} == {"a b"}
+    kept = "Zürich Łódź 東京 서울 ประเทศ हिन्दी עברית العربية 🙂👍🏽 e\u0301 –"
+    assert plain(kept) == kept
 
 
 def test_names_in_plots_are_escaped() -> None:

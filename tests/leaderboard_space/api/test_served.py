@@ -19,6 +19,8 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
+from leaderboard_space.app import GRACE
+from leaderboard_space.metrics import KEPT_SECONDS
 from submissions.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
@@ -149,21 +151,42 @@ def test_every_request_leaves_one_line_without_its_query(served: Served) -> None
     assert "secretword" not in served.log.read_text(encoding="utf-8")
 
 
+def counted(served: Served) -> dict[str, float]:
+    """What `/metrics` says, once it is told anew."""
+    time.sleep(KEPT_SECONDS + 0.1)
+    lines = httpx.get(f"{served.address}/metrics").text.splitlines()
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#")}
+
+
 def test_metrics_count_requests_refusals_jobs_and_rows(served: Served) -> None:
-    assert httpx.get(f"{served.address}/api/v1/boards/irs").status_code == 400
-    text = httpx.get(f"{served.address}/metrics").text
-    for name in (
-        'fairspace_requests_total{method="GET",route="/api/v1/boards/{benchmark}",status="400"}',
-        'fairspace_request_seconds_bucket{le="0.2",route="/api/v1/boards/{benchmark}"}',
-        'fairspace_refusals_total{code="BAD_PARAMETER"}',
-        'fairspace_rows{benchmark="iris"} 12.0',
-        "fairspace_jobs_begun_total",
-        "fairspace_events ",
-        "fairspace_queue_length ",
-        "fairspace_disk_free_bytes ",
-        "process_resident_memory_bytes ",
+    before = counted(served)
+    for name, times in (("irs", 3), ("iris", 2)):
+        for _ in range(times):
+            httpx.get(f"{served.address}/api/v1/boards/{name}")
+    after = counted(served)
+    route = "/api/v1/boards/{benchmark}"
+    for name, more in (
+        (f'fairspace_requests_total{{method="GET",route="{route}",status="400"}}', 3),
+        (f'fairspace_requests_total{{method="GET",route="{route}",status="200"}}', 2),
+        (f'fairspace_request_seconds_count{{route="{route}"}}', 5),
+        (f'fairspace_request_seconds_bucket{{le="60.0",route="{route}"}}', 5),
+        ('fairspace_refusals_total{code="BAD_PARAMETER"}', 3),
+        ("fairspace_jobs_begun_total", 0),
     ):
-        assert f"\n{name}" in text
+        assert after[name] - before.get(name, 0) == more, name
+    assert after['fairspace_rows{benchmark="iris"}'] == 12
+    begun = [line for line in served.lines() if line["message"] == "a job was begun"]
+    ended = [line for line in served.lines() if line["message"] == "a job ended"]
+    assert after["fairspace_jobs_begun_total"] == len(begun)
+    assert after["fairspace_jobs_seconds_count"] == len(ended)
+    for outcome in ("scored", "refused"):
+        number = sum(line["outcome"] == outcome for line in ended)
+        assert after.get(f'fairspace_submissions{{outcome="{outcome}"}}', 0) == number
+        assert after.get(f'fairspace_jobs_ended_total{{outcome="{outcome}"}}', 0) == number
+    assert after["fairspace_events"] == len((served.log.parent / "store" / "events.jsonl").read_bytes().splitlines())
+    assert after["fairspace_queue_length"] == len(begun) - len(ended) == 0
+    assert after["fairspace_disk_free_bytes"] > 0
+    assert 1 << 25 < after["process_resident_memory_bytes"] < 1 << 33
 
 
 def test_it_is_well_and_says_so(served: Served) -> None:
@@ -172,12 +195,19 @@ def test_it_is_well_and_says_so(served: Served) -> None:
     assert (told["ready"], told["wrong"], told["workers_alive"]) == (True, [], True)
 
 
-def test_sigterm_lets_the_running_job_finish(run: Run, served: Served, tmp_path: Path) -> None:
+def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, served: Served, tmp_path: Path) -> None:
     """The last test here: it ends the server."""
     code, out, _ = run("submit", good_zip(tmp_path / "last.zip", "last"), "--space", served.address, "--json")
     assert code == 0
     name = json.loads(out)["id"]
-    served.await_line(message="a job was begun", id=name)
-    served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(60) in (0, -signal.SIGTERM)
+    with httpx.stream("GET", f"{served.address}/gradio_api/heartbeat/an_open_page", timeout=60) as stream:
+        parts = stream.iter_raw()
+        assert b"ALIVE" in next(parts)
+        served.await_line(message="a job was begun", id=name)
+        began = time.monotonic()
+        served.process.send_signal(signal.SIGTERM)
+        assert b"".join(parts) == b""  # it ends, rather than being cut off
+        assert served.process.wait(60) in (0, -signal.SIGTERM)
+    assert time.monotonic() - began < GRACE + 4
     assert served.await_line(message="a job ended", id=name)["outcome"] == "scored"
+    assert not [line for line in served.lines() if "timeout graceful shutdown" in line["message"]]

@@ -110,6 +110,7 @@ def running(root: Path, **settings: str) -> Iterator[Running]:
         "OAUTH_SCOPES": "openid profile",
         "OPENID_PROVIDER_URL": provider.start(),
         "FAIRSPACE_STORE": str(root / "store"),
+        "FAIRSPACE_STORE_IS_KEPT": "1",
         "FAIRSPACE_WORK": str(root / "work"),
         "FAIRSPACE_SECRET": SIGNING,
         "FAIRSPACE_ADMINS": "the-maintainer",

@@ -1,0 +1,67 @@
+"""Who asks, and over which scheme, where proxies stand before the Space and say so in the head of a request."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from submissions.faults import UsageError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Forwarded:
+    """Middleware around everything else: it puts the client's address and scheme where all the rest looks for them.
+
+    A proxy is whoever asks from one of the networks; where none is named, everybody is one in a Space, as nothing but
+    the Hub's proxies reaches it, and nobody is one elsewhere. The client is the last address that is no proxy's: what
+    stands before it, the client may have made up.
+
+    Args:
+        app: what answers.
+        networks: of proxies, such as 10.0.0.0/8. UsageError for what is none.
+    """
+
+    def __init__(self, app: ASGIApp, networks: Sequence[str] = ()) -> None:
+        self.app = app
+        try:
+            self.networks = [ipaddress.ip_network(one) for one in networks]
+        except ValueError as error:
+            raise UsageError(f"FAIRSPACE_PROXIES: {error}.") from error
+        self._in_a_space = bool(os.environ.get("SPACE_ID"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http" and self._is_proxy(peer := (scope["client"] or ("", 0))[0]):
+            headers = Headers(scope=scope)
+            scheme = headers.get("x-forwarded-proto", "").split(",")[-1].strip().lower()
+            if scheme in ("http", "https"):
+                scope["scheme"] = scheme
+            named = ",".join(headers.getlist("x-forwarded-for")).split(",")
+            scope["client"] = (next(filter(None, map(self._client, reversed(named))), peer), 0)
+        await self.app(scope, receive, send)
+
+    def _is_proxy(self, peer: str) -> bool:
+        found = _address(peer)
+        if self.networks:
+            return found is not None and any(found in network for network in self.networks)
+        return self._in_a_space
+
+    def _client(self, text: str) -> str:
+        """What a proxy named, '' if that is no client: a proxy as well, or no address."""
+        found = _address(text.strip())
+        if found is None or (self._is_proxy(str(found)) if self.networks else not found.is_global):
+            return ""
+        return str(found)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
