@@ -24,7 +24,7 @@ from leaderboard_space.intake import User
 from leaderboard_space.tokens import Tokens
 from submissions.baselines import baseline_meta
 from submissions.format import Tool
-from submissions.manifest import Manifest, Stage
+from submissions.manifest import Manifest
 from submissions.writing import write_submission
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
@@ -88,16 +88,16 @@ def payload_zip(path: Path) -> bytes:
     tool = Tool(name=PAYLOAD, version=PAYLOAD, settings={PAYLOAD[:60]: PAYLOAD})
     told = {"baseline": None, "generation": {PAYLOAD[:60]: PAYLOAD}, "labels": tool, "judge": tool} | text
     pair = {PAYLOAD[:60]: PAYLOAD}
-    stage = Stage(
-        what="responses",
+    stage = {
+        "what": "responses",
         **dict.fromkeys(("model", "revision", "engine", "engine_version"), PAYLOAD),
         **dict.fromkeys(("settings", "datasets", "hardware", "software"), pair),
-        tasks=[PAYLOAD],
-        fates={PAYLOAD[:60]: 1},
-        started="2026-01-31T12:00:00Z",
-        ended="2026-01-31T12:00:01Z",
-    )
-    made = Manifest(stages=[stage])
+        "tasks": [PAYLOAD],
+        "fates": {PAYLOAD[:60]: 1},
+        "started": "2026-01-31T12:00:00Z",
+        "ended": "2026-01-31T12:00:01Z",
+    }
+    made = Manifest.model_validate({"stages": [stage]})
     return write_submission(path / "payload.zip", meta.model_copy(update=told), tables, manifest=made).read_bytes()
 
 
