@@ -36,7 +36,7 @@ class Heat:
         step: which colour, from 0; None without a number.
         bounds: from lowest to highest, '' where they are one.
         reached: whether the score that counts is at the threshold or above.
-        unranked: why the score takes no part in a rank or profile, '' where it does; such a cell has no colour.
+        unranked: why the scores of its task make no profile, '' where they do; such a cell has no colour.
         computed: what is remarked of a printed row's number that is none that is printed.
     """
 
@@ -57,7 +57,8 @@ def heat(row: Row, score: str, level: float) -> Heat:
     low, high = number(value.low, 1), number(value.high, 1)
     bounds = "" if value.low is None or low == high else f"{low} to {high}"
     counts = value.value if value.low is None else value.low
-    why = "; ".join(reason for reason in row.unranked if reason.startswith(f"{score}:"))
+    task = [name for name in SECTORS if name.endswith(score.split("_")[1])]
+    why = "; ".join(reason for reason in row.unranked if reason.split(":")[0] in task)
     step = None if why else sum(value.value >= step for step in STEPS)
     computed = "computed" if is_computed(value, published) else ""
     return Heat(number(value.value, 1), step, bounds, counts >= level and not why, why, computed)

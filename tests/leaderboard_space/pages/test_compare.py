@@ -123,9 +123,10 @@ def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> 
 def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(iris: Opened) -> None:
     """The constant answerer is no more competent than itself."""
     row = next(row for row in iris.space.state.board("iris") if row.model == "flat")
-    cell = heat(row, "BIS_Gen", 0.0)
-    assert (cell.step, cell.reached) == (None, False)
-    assert "no better than a constant answer" in cell.unranked
+    for score in ("BIS_Gen", "IFS_Gen"):  # one sector below its floor leaves the whole task without a profile
+        cell = heat(row, score, 0.0)
+        assert (cell.step, cell.reached) == (None, False)
+        assert "BIS_Gen: competence_steer_success" in cell.unranked
     assert '<span class="below">not ranked</span>' in page(iris, "/fairness-space")
 
 
