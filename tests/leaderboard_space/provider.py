@@ -27,11 +27,13 @@ class Provider:
         name: who signs in next.
         organisations: of theirs.
         requests: paths that were asked for.
+        fails_with: the status that it answers with instead of a token; 0 for none.
     """
 
     name: str = "ann"
     organisations: tuple[str, ...] = ("lab",)
     requests: list[str] = field(default_factory=list)
+    fails_with: int = 0
 
     def __post_init__(self) -> None:
         self._key = RSAKey.generate_key(2048, {"kid": "1", "alg": "RS256", "use": "sig"})
@@ -89,6 +91,8 @@ class Provider:
 
     async def _token(self, request: Request) -> Response:
         self._note(request)
+        if self.fails_with:
+            return Response("<html>no token here", self.fails_with)
         form = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
         known = "Basic " + base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
         code = self._codes.pop(form.get("code", ""), None)
