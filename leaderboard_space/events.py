@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 - result: a result came to be; the row stands on the board from here on.
 - scored: a submission led to that result, or to one that was there already.
 - refused: a submission has faults.
-- failed: a submission could not be scored through a fault of ours; it costs its owner nothing.
+- failed: a submission could not be scored; it is no fault that could be told, and counts for a quota of its own.
 - withdrawn, restored: a maintainer took a row off the board, with a reason, or put it back.
 - verified: a maintainer ran the model again and found the same.
 """
