@@ -118,7 +118,7 @@ def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.Mon
         Space.open(settings).intake.accept(file, User("ann"))
     assert "STORE_NOT_KEPT" in html("parts/submit_about.html.jinja", settings=settings)
     for kept in ({"store": "/data/deep/store"}, {"store": "hf://datasets/a/b"}, {"store_is_kept": True}):
-        assert replace(settings, **kept).keeps_the_store()  # type: ignore[arg-type]
+        assert replace(settings, **kept).keeps_the_store()
 
 
 @contextmanager
