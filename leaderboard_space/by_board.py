@@ -11,11 +11,12 @@ from submissions.board import Row
 
 Made = TypeVar("Made")
 Rows = tuple[Row, ...]
+Key = tuple[Hashable, ...]
 
 
 def by_entry(rows: Rows) -> Mapping[str, Row]:
     """The rows of a board by their entries."""
-    return _BY_ENTRY.of(id(rows), lambda: rows, _indexed)
+    return _BY_ENTRY.of((id(rows),), lambda: rows, _indexed)
 
 
 def _indexed(rows: Rows) -> dict[str, Row]:
@@ -31,15 +32,15 @@ class ByBoard(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._kept: OrderedDict[Hashable, tuple[Rows, Made]] = OrderedDict()
-        self._making: dict[Hashable, threading.Lock] = {}
+        self._kept: OrderedDict[Key, tuple[Rows, Made]] = OrderedDict()
+        self._making: dict[Key, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, rows: Callable[[], Rows], make: Callable[[Rows], Made]) -> Made:
+    def of(self, key: Key, rows: Callable[[], Rows], make: Callable[[Rows], Made]) -> Made:
         """What was made of a board's rows under that key; who asks while it is made waits for it.
 
         Args:
-            key: names the board, and what is made of it.
+            key: benchmark, standard, and what is made of the board.
             rows: those of the board now.
             make: may raise, and is called again then for the next one who asks.
         """
@@ -58,13 +59,16 @@ class ByBoard(Generic[Made]):
                 self._making.pop(key, None)
         return found[1]
 
-    def _find(self, key: Hashable, rows: Rows) -> tuple[Rows, Made] | None:
+    def _find(self, key: Key, rows: Rows) -> tuple[Rows, Made] | None:
         with self._lock:
             found = self._kept.get(key)
             return found if found is not None and found[0] is rows else None
 
-    def _keep(self, key: Hashable, made: tuple[Rows, Made]) -> None:
+    def _keep(self, key: Key, made: tuple[Rows, Made]) -> None:
         with self._lock:
+            for other, (rows, _) in list(self._kept.items()):  # what is left of the board before
+                if other[:2] == key[:2] and rows is not made[0]:
+                    del self._kept[other]
             self._kept[key] = made
             self._kept.move_to_end(key)
             while len(self._kept) > self.most:

@@ -348,6 +348,7 @@ def main() -> None:
             client.close()
             told = [one for one in (root / "log").read_text(encoding="utf-8").splitlines() if '"ERROR"' in one]
     took = [seconds for found in reads["took"].values() for seconds in found]
+    print(f"the machine's load average: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{READERS} readers, {SUBMITTERS} submitters, {SECONDS} s: {len(took)} reads, {submits['scored']} scored")
     for kind, found in sorted(reads["took"].items()):
         line(f"  {kind}, {len(found)} reads: median", percentile(found, 0.5), f"p95 {percentile(found, 0.95):.3f} s")
