@@ -156,7 +156,7 @@ def queue(request: Request) -> Response:
 
 @router.get("/submissions/{name}", response_model=SubmissionState)
 def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
-    """Where a submission stands: its position, or its faults, or its scores and row. Anybody who knows its id may look."""
+    """Where a submission stands: its position, its faults, or its scores and row. Anybody who knows its id may look."""
     return _fresh(api_data.find_submission(space_of(request), name))
 
 
