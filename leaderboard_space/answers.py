@@ -86,10 +86,8 @@ class Answers:
             await self.app(scope, receive, send)
             return
         # Pages name the address at which they are reached, and are packed for those who can unpack.
-        parts = ("host", "x-forwarded-proto")
         packed = "gzip" in request.headers.get("accept-encoding", "")
-        address = (scope["path"], scope["query_string"], scope["scheme"])
-        key = (*address, packed, *(request.headers.get(name, "") for name in parts))
+        key = (scope["path"], scope["query_string"], scope["scheme"], request.headers.get("host", ""), packed)
         flight = self._flights.setdefault(key, asyncio.Lock())
         async with flight:
             answer = self._find(key, about)

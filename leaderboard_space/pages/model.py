@@ -117,9 +117,7 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
 
 def site_of(request: Request) -> str:
     """Where this Space is reached, for code that stands on other sites."""
-    forwarded = request.headers.get("x-forwarded-proto", "")
-    scheme = forwarded if forwarded in ("http", "https") else request.url.scheme
-    return f"{scheme}://{request.url.netloc}"
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 def standing(state: State, view: View, standard: str, row: Row) -> Standing:
