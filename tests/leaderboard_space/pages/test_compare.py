@@ -183,3 +183,12 @@ def test_moves_say_who_won_and_lost_places() -> None:
     turned = [replace(two, rank=1), replace(one, rank=2)]
     assert [move.change for move in moves(turned, [one, two])] == ["up 1", "down 1"]
     assert [move.change for move in moves([replace(one, rank=None)], [one])] == ["no rank here"]
+
+
+def test_models_of_the_chosen_cohort_are_offered_first(iris: Opened) -> None:
+    for row in (rows := published_rows("fact_or_fair")):
+        text = page(iris, f"/compare?benchmark=fact_or_fair&models={row.entry}")
+        offers = text[text.index('class="offers"') :]
+        cohorts = re.findall(r", (language model|image model)</span>", offers[: offers.index("</ul>")])
+        alike = sum(one.cohort == row.cohort for one in rows) - 1
+        assert cohorts[:alike] == [row.cohort] * min(alike, len(cohorts))
