@@ -159,6 +159,10 @@ def counted(served: Served) -> dict[str, float]:
 
 
 def test_metrics_count_requests_refusals_jobs_and_rows(served: Served) -> None:
+    events = map(json.loads, (served.log.parent / "store" / "events.jsonl").read_bytes().splitlines())
+    for event in events:
+        if event["kind"] == "accepted":
+            served.await_line(message="a job ended", id=event["body"]["id"])
     before = counted(served)
     for name, times in (("irs", 3), ("iris", 2)):
         for _ in range(times):
