@@ -15,11 +15,13 @@ import httpx
 import pytest
 from gradio_client import Client
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
+from playwright.sync_api import expect
 
 from leaderboard_space.gradio_gate import NEEDED
 from leaderboard_space.intake import User
 from leaderboard_space.tokens import MARK, Tokens
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
+from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.provider import SECRET
 from tests.submissions.sample import write_zip
 
@@ -320,6 +322,24 @@ def test_signing_in_at_a_provider_that_fails_is_refused_and_no_fault_of_ours(
     consent = httpx.get(browser.get("/oauth/huggingface/login").headers["location"]).headers["location"]
     monkeypatch.setattr(space.provider, "fails_with", status)
     space.refused(browser.get(consent), "SIGN_IN_FAILED")
+
+
+def test_signing_in_leaves_a_frame_of_the_hub_in_a_tab_of_its_own(space: Running) -> None:
+    space.provider.name = "framed"
+    sandbox = "allow-forms allow-popups allow-popups-to-escape-sandbox allow-same-origin allow-scripts"
+    hub = f'<iframe sandbox="{sandbox}" width="900" height="700" src="{space.address}/submit"></iframe>'
+    with chromium() as browser:
+        page = browser.new_context().new_page()
+        page.route("**/as-the-hub", lambda route: route.fulfill(body=hub, content_type="text/html"))
+        page.goto(f"{space.address}/as-the-hub")
+        frame = page.frame_locator("iframe")
+        expect(frame.get_by_role("link", name="open this page in a tab of its own")).to_be_visible()
+        with page.expect_popup() as opened:
+            frame.get_by_role("link", name="Sign in with Hugging Face").click()
+        expect(opened.value.locator("#who")).to_contain_text("Signed in as framed")
+        opened.value.get_by_role("link", name="Sign out").click()
+        expect(opened.value.get_by_role("link", name="Sign in with Hugging Face")).to_be_visible()
+        assert opened.value.locator(".when-framed").is_hidden()
 
 
 def test_a_download_sets_no_cookie(space: Running) -> None:
