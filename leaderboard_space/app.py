@@ -18,29 +18,30 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from leaderboard_space import gradio_app, sign_in
-from leaderboard_space.answers import Answers
-from leaderboard_space.board_query import BoardQuery
-from leaderboard_space.board_table import board_table
+from leaderboard_space.boards.query import BoardQuery
+from leaderboard_space.boards.table import board_table
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.forwarded import Forwarded
-from leaderboard_space.guard import Guard
-from leaderboard_space.heads import Heads
-from leaderboard_space.logs import configure
-from leaderboard_space.metrics import Metrics
+from leaderboard_space.gradio_pages import blocks
+from leaderboard_space.operation.logs import configure
+from leaderboard_space.operation.metrics import Metrics
+from leaderboard_space.operation.watching import Watching
 from leaderboard_space.pages.rendering import ASSETS
-from leaderboard_space.rates import Rate
-from leaderboard_space.refusals import add_handlers, refuse_the_rest
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
-from leaderboard_space.watching import Watching
+from leaderboard_space.web import sign_in
+from leaderboard_space.web.answers import Answers
+from leaderboard_space.web.forwarded import Forwarded
+from leaderboard_space.web.guard import Guard
+from leaderboard_space.web.heads import Heads
+from leaderboard_space.web.rates import Rate
+from leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from submissions.faults import UsageError
 from submissions.registry import NAMES
 from submissions.version import VERSION
 
 ROUTERS: tuple[str, ...] = (
-    "leaderboard_space.operation",
-    "leaderboard_space.api",
+    "leaderboard_space.operation.health",
+    "leaderboard_space.api.routes",
     "leaderboard_space.pages.api_docs",
     "leaderboard_space.pages.board",
     "leaderboard_space.pages.model",
@@ -99,7 +100,7 @@ def create_app(space: Space) -> FastAPI:
         app.include_router(import_module(name).router)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
-    gradio_app.mount(app, space)
+    blocks.mount(app, space)
     return app
 
 
@@ -151,7 +152,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what is on its way end, within `GRACE`."""
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)
-        gradio_app.end_streams(self.app)
+        blocks.end_streams(self.app)
         await super().shutdown(sockets)
 
 

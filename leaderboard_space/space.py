@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaderboard_space.intake import Intake
-from leaderboard_space.jobs import Jobs
+from leaderboard_space.jobs.jobs import Jobs
 from leaderboard_space.settings import Settings
 from leaderboard_space.state import State
 from leaderboard_space.storage import Storage, open_storage
-from leaderboard_space.tokens import Tokens
+from leaderboard_space.web.tokens import Tokens
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import signal
 import threading
 from dataclasses import replace
 
-from leaderboard_space.logs import configure
+from leaderboard_space.operation.logs import configure
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.board_columns import bounds, provenance_of
-from leaderboard_space.board_query import PROVENANCES
-from leaderboard_space.identity import space_of
+from leaderboard_space.boards.columns import bounds, provenance_of
+from leaderboard_space.boards.query import PROVENANCES
+from leaderboard_space.boards.text import plain, shortened
+from leaderboard_space.boards.view import View, total_of
+from leaderboard_space.boards.views import draft_of, named_standard
 from leaderboard_space.pages.model import find_row, view_and_standard
 from leaderboard_space.pages.rendering import ENVIRONMENT, page
 from leaderboard_space.state import State
-from leaderboard_space.text import plain, shortened
-from leaderboard_space.view import View, total_of
-from leaderboard_space.views import draft_of, named_standard
+from leaderboard_space.web.identity import space_of
 from submissions.board import Row, logged_row
 from submissions.registry import benchmark as find_benchmark
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.board_columns import BoardColumn
-from leaderboard_space.board_query import COLUMN_SETS, PROVENANCES, BoardQuery
-from leaderboard_space.board_table import BoardTable, board_table, check_models, slug
-from leaderboard_space.identity import space_of
+from leaderboard_space.boards.columns import BoardColumn
+from leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
+from leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
+from leaderboard_space.boards.view import View
+from leaderboard_space.boards.views import VIEWS
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.view import View
-from leaderboard_space.views import VIEWS
+from leaderboard_space.web.identity import space_of
 from submissions.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)

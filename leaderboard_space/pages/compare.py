@@ -7,15 +7,15 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.comparison import facts, lines, making
-from leaderboard_space.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
-from leaderboard_space.identity import space_of
+from leaderboard_space.boards.comparison import facts, lines, making
+from leaderboard_space.boards.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
+from leaderboard_space.boards.profiles import profiles
+from leaderboard_space.boards.text import plain
+from leaderboard_space.boards.views import VIEWS, chosen_standard, chosen_view
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.profiles import profiles
 from leaderboard_space.state import State
-from leaderboard_space.text import plain
-from leaderboard_space.views import VIEWS, chosen_standard, chosen_view
+from leaderboard_space.web.identity import space_of
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
 

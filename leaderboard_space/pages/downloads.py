@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.board_query import BoardQuery
-from leaderboard_space.board_table import board_table, check_models
-from leaderboard_space.export import as_csv, as_json, as_parquet
-from leaderboard_space.identity import space_of
+from leaderboard_space.boards.export import as_csv, as_json, as_parquet
+from leaderboard_space.boards.query import BoardQuery
+from leaderboard_space.boards.table import board_table, check_models
+from leaderboard_space.boards.views import draft_of, known
 from leaderboard_space.state import State
-from leaderboard_space.views import draft_of, known
+from leaderboard_space.web.identity import space_of
 from submissions.board import Row
 from submissions.version import VERSION
 

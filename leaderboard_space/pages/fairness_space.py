@@ -7,15 +7,15 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.figures import Source, board_of, chosen_rows, split_models, value_of
-from leaderboard_space.identity import space_of
-from leaderboard_space.iris import SECTORS, caution, tau
+from leaderboard_space.boards.figures import Source, board_of, chosen_rows, split_models, value_of
+from leaderboard_space.boards.iris import SECTORS, caution, tau
+from leaderboard_space.boards.profiles import Profile, by_archetype, letters
+from leaderboard_space.boards.telling import is_computed, lacking
+from leaderboard_space.boards.text import number
+from leaderboard_space.boards.views import chosen_standard
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.profiles import Profile, by_archetype, letters
-from leaderboard_space.telling import is_computed, lacking
-from leaderboard_space.text import number
-from leaderboard_space.views import chosen_standard
+from leaderboard_space.web.identity import space_of
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark

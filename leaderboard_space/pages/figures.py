@@ -10,11 +10,11 @@ from pathlib import Path
 import plotly
 from fastapi import APIRouter, Request, Response
 
+from leaderboard_space.boards.figures import Gallery, split_models
+from leaderboard_space.boards.views import VIEWS
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.figures import Gallery, split_models
-from leaderboard_space.identity import space_of
 from leaderboard_space.pages.rendering import ENVIRONMENT
-from leaderboard_space.views import VIEWS
+from leaderboard_space.web.identity import space_of
 
 router = APIRouter(include_in_schema=False)
 GALLERY = Gallery({(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in view.figures})

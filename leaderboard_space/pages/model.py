@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.board_columns import bounds, provenance_of, worst_case
-from leaderboard_space.by_board import by_entry
+from leaderboard_space.boards.by_board import by_entry
+from leaderboard_space.boards.columns import bounds, provenance_of, worst_case
+from leaderboard_space.boards.evidence import grid
+from leaderboard_space.boards.telling import behind
+from leaderboard_space.boards.text import number
+from leaderboard_space.boards.view import View, total_of
+from leaderboard_space.boards.views import VIEWS, chosen_standard
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.evidence import grid
-from leaderboard_space.identity import space_of
 from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.state import State
-from leaderboard_space.store_threads import with_store
-from leaderboard_space.telling import behind
-from leaderboard_space.text import number
-from leaderboard_space.view import View, total_of
-from leaderboard_space.views import VIEWS, chosen_standard
+from leaderboard_space.web.identity import space_of
+from leaderboard_space.web.store_threads import with_store
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import UNSCORABLE, Row, logged_row
 from submissions.registry import benchmark as find_benchmark

@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from leaderboard_space.identity import current_user, is_maintainer
-from leaderboard_space.telling import is_computed, lacking, visibility
-from leaderboard_space.text import coverage, number, prose, shown
-from leaderboard_space.views import draft_of, named_standard
+from leaderboard_space.boards.telling import is_computed, lacking, visibility
+from leaderboard_space.boards.text import coverage, number, prose, shown
+from leaderboard_space.boards.views import draft_of, named_standard
+from leaderboard_space.web.identity import current_user, is_maintainer
 from submissions.faults import plain
 
 HERE = Path(__file__).resolve().parents[1]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.figures import board_of
-from leaderboard_space.identity import space_of
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.standard_facts import (
+from leaderboard_space.boards.figures import board_of
+from leaderboard_space.boards.standard_facts import (
     cohort,
     metrics,
     moves,
@@ -16,7 +14,9 @@ from leaderboard_space.standard_facts import (
     references,
     title_of,
 )
-from leaderboard_space.views import VIEWS
+from leaderboard_space.boards.views import VIEWS
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.web.identity import space_of
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.registry import benchmark as find_benchmark
 

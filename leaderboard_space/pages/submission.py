@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request, Response
 
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.identity import current_user, space_of
-from leaderboard_space.jobs import Progress
+from leaderboard_space.jobs.jobs import Progress
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.space import Space
 from leaderboard_space.state import Submission
+from leaderboard_space.web.identity import current_user, space_of
 from submissions.board import Row
 from submissions.faults import plain
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.documents import document
-from leaderboard_space.identity import space_of
+from leaderboard_space.boards.documents import document
+from leaderboard_space.boards.views import VIEWS
 from leaderboard_space.pages.rendering import page
-from leaderboard_space.views import VIEWS
+from leaderboard_space.web.identity import space_of
 from submissions.limits import Limits
 from submissions.registry import benchmark as find_benchmark
 

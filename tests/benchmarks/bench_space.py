@@ -253,7 +253,7 @@ def submission(made: Path, number: int) -> bytes:
 def submit(url: str) -> None:
     """The submitters; prints how many were scored, and errors, as JSON."""
     from leaderboard_space.intake import User
-    from leaderboard_space.tokens import Tokens
+    from leaderboard_space.web.tokens import Tokens
     from tests.leaderboard_space.factory import good_zip
 
     scored, errors = 0, []

@@ -9,9 +9,9 @@ import pytest
 from gradio.queueing import Event
 from starlette.requests import Request
 
-from leaderboard_space import gradio_memory
 from leaderboard_space.app import create_app
-from leaderboard_space.gradio_app import build
+from leaderboard_space.gradio_pages import memory
+from leaderboard_space.gradio_pages.blocks import build
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 
@@ -23,15 +23,15 @@ def space(tmp_path: Path) -> Space:
 
 
 def test_what_nobody_fetches_is_forgotten(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradio_memory, "RESULTS", 5)
+    monkeypatch.setattr(memory, "RESULTS", 5)
 
     async def built() -> gr.Blocks:
         return build(space)
 
     now, blocks = [0.0], asyncio.run(built())  # outside of a loop, Gradio makes loops that nobody closes
-    assert blocks.state_session_capacity == gradio_memory.SESSIONS
+    assert blocks.state_session_capacity == memory.SESSIONS
     queue = blocks._queue
-    results = gradio_memory.Results(queue, lambda: now[0])
+    results = memory.Results(queue, lambda: now[0])
 
     def call(name: str) -> None:
         """Leave what Gradio keeps of a call."""
@@ -46,7 +46,7 @@ def test_what_nobody_fetches_is_forgotten(space: Space, monkeypatch: pytest.Monk
     for number in range(12):
         call(str(number))
     assert kept() == [["0", "7", "8", "9", "10", "11"]] * 2  # the first one runs still
-    now[0] = gradio_memory.FETCH_SECONDS + 1
+    now[0] = memory.FETCH_SECONDS + 1
     call("last")
     assert kept() == [["0", "last"]] * 2
 

@@ -3,10 +3,10 @@ import unicodedata
 
 import pytest
 
-from leaderboard_space import plots
+from leaderboard_space.boards import plots
+from leaderboard_space.boards.tables import Column, remarks
+from leaderboard_space.boards.text import coverage, number, plain, plot, prose, shown
 from leaderboard_space.pages.rendering import ENVIRONMENT
-from leaderboard_space.tables import Column, remarks
-from leaderboard_space.text import coverage, number, plain, plot, prose, shown
 from submissions.board import Row, board
 from submissions.values import Value, measured, not_run, undefined
 from tests.leaderboard_space.factory import HOSTILE, result

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.fact_or_fair import ids
-from leaderboard_space import scoring
+from leaderboard_space.jobs import scoring
 from submissions.check import CheckReport, check_submission
 from submissions.collector import RefusedError
 from submissions.faults import UsageError

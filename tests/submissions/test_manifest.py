@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from leaderboard_space.tables import remarks
+from leaderboard_space.boards.tables import remarks
 from submissions.board import board
 from submissions.check import check_submission, json_schema, read_submission
 from submissions.faults import UsageError

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from leaderboard_space.app import create_app
 from leaderboard_space.intake import Intake
-from leaderboard_space.jobs import Jobs, Progress
+from leaderboard_space.jobs.jobs import Jobs, Progress
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.state import Submission, result_draft

@@ -13,8 +13,8 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from leaderboard_space import api
-from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.api import routes
+from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.errors import CODES
 from leaderboard_space.events import Draft
 from leaderboard_space.intake import User
@@ -66,7 +66,7 @@ def test_every_answer_has_the_shape_that_is_documented(space: Opened, address: s
     answer = space.client.get(f"/api/v1{address}")
     assert answer.status_code == 200, answer.text
     path = answer.request.url.path
-    route = next(r for r in api.router.routes if isinstance(r, APIRoute) and r.path_regex.fullmatch(path))
+    route = next(r for r in routes.router.routes if isinstance(r, APIRoute) and r.path_regex.fullmatch(path))
     model = TypeAdapter(route.response_model)
     told: Any = model.dump_python(model.validate_json(answer.content, strict=False), exclude_unset=True, mode="json")
     assert told == answer.json()
@@ -207,7 +207,7 @@ def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch
     def broken(_: object) -> None:
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr("leaderboard_space.api_data.boards", broken)
+    monkeypatch.setattr("leaderboard_space.api.data.boards", broken)
     answer = space.client.get("/api/v1/boards")
     assert (answer.status_code, answer.json()["code"]) == (500, "OUR_FAULT")
     assert "secret" not in answer.text

@@ -15,11 +15,11 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from leaderboard_space import logs
+from leaderboard_space.operation import logs
 from leaderboard_space.pages.api_docs import GRADIO
 from leaderboard_space.settings import Settings
 from leaderboard_space.storage import StorageError
-from leaderboard_space.store_threads import with_store
+from leaderboard_space.web.store_threads import with_store
 from submissions.faults import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 
@@ -48,10 +48,10 @@ def test_the_handbook_tells_every_metric(space: Opened) -> None:
 
 
 def test_metrics_are_made_once_a_moment(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", 3600.0)
+    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", 3600.0)
     first = space.client.get("/metrics").text
     assert space.client.get("/metrics").text == first
-    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
     assert space.client.get("/metrics").text != first
 
 
@@ -60,7 +60,7 @@ def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(space.jobs, "well", False)
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
     monkeypatch.setattr(Path, "is_mount", lambda self: self == Path("/"))
-    monkeypatch.setattr("leaderboard_space.operation.ROOM", 1 << 60)
+    monkeypatch.setattr("leaderboard_space.operation.health.ROOM", 1 << 60)
 
     def unreadable() -> int:
         raise StorageError("STORE_UNAVAILABLE", "the Hub", "silence", "an answer", "wait")
@@ -89,7 +89,7 @@ def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: p
         raise StorageError("STORE_CORRUPT", "/secret/place", "line 3", "another", "restore")
 
     monkeypatch.setattr(space.space.state, "refresh", failing)
-    monkeypatch.setattr("leaderboard_space.metrics.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
     answer = space.client.get("/api/v1/submissions/0f1e")
     assert (answer.status_code, answer.json()["code"]) == (503, "STORE_FAILED")
     assert "secret" not in answer.text

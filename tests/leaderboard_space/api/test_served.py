@@ -20,7 +20,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 from leaderboard_space.app import GRACE
-from leaderboard_space.metrics import KEPT_SECONDS
+from leaderboard_space.operation.metrics import KEPT_SECONDS
 from submissions.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 

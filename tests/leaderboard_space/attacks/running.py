@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from leaderboard_space.intake import User
-from leaderboard_space.tokens import Tokens
+from leaderboard_space.web.tokens import Tokens
 from tests.leaderboard_space.provider import CLIENT, SECRET, Provider
 
 SIGNING = "a secret of the tests, long enough for a Space"

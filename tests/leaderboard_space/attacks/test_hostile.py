@@ -21,7 +21,7 @@ import pytest
 from playwright.sync_api import Page
 
 from leaderboard_space.intake import User
-from leaderboard_space.tokens import Tokens
+from leaderboard_space.web.tokens import Tokens
 from submissions.baselines import baseline_meta
 from submissions.format import Tool
 from submissions.manifest import Manifest

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard_space.events import Draft, Event
-from leaderboard_space.job_queue import JobQueue
-from leaderboard_space.jobs import Jobs
+from leaderboard_space.jobs.jobs import Jobs
+from leaderboard_space.jobs.queue import JobQueue
 from leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from leaderboard_space.events import Event
 from leaderboard_space.intake import Intake, User
-from leaderboard_space.jobs import Jobs, Timing
+from leaderboard_space.jobs.jobs import Jobs, Timing
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.state import State, Submission

@@ -10,12 +10,12 @@ from typing import Self
 
 import pytest
 
-from leaderboard_space.baseline_jobs import BaselineJobs
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.events import Draft
 from leaderboard_space.intake import User
-from leaderboard_space.job_queue import Job, Record
-from leaderboard_space.jobs import SCORING
+from leaderboard_space.jobs.baselines import BaselineJobs
+from leaderboard_space.jobs.jobs import SCORING
+from leaderboard_space.jobs.queue import Job, Record
 from leaderboard_space.settings import Settings
 from leaderboard_space.space import Space
 from leaderboard_space.state import result_draft
@@ -384,7 +384,7 @@ def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_noth
 def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
     monkeypatch.setattr(
-        "leaderboard_space.baseline_jobs.missing",
+        "leaderboard_space.jobs.baselines.missing",
         lambda state: [one for one in wanted if one[0] not in {own.benchmark for own in state.entries()}],
     )
     about = settings(tmp_path, baselines=True)
@@ -403,7 +403,7 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
 
 def test_a_baseline_that_was_halted_often_comes_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
-    monkeypatch.setattr("leaderboard_space.baseline_jobs.missing", lambda state: wanted)
+    monkeypatch.setattr("leaderboard_space.jobs.baselines.missing", lambda state: wanted)
     opened = space(settings(tmp_path))
     baselines, halt = BaselineJobs(opened.state, opened.settings), threading.Event()
     halt.set()

@@ -16,8 +16,8 @@ from redis import Redis
 from redis.exceptions import ConnectionError
 
 from leaderboard_space.intake import User
-from leaderboard_space.job_queue import Job
-from leaderboard_space.jobs import Timing
+from leaderboard_space.jobs.jobs import Timing
+from leaderboard_space.jobs.queue import Job
 from tests.leaderboard_space.factory import bad_zip, good_zip
 from tests.leaderboard_space.jobs.spaces import good, hand_in, kinds, log, rebuilt, settings, space, until, until_ended
 

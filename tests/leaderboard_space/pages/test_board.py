@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 import pytest
 from starlette.datastructures import QueryParams
 
-from leaderboard_space.board_columns import scale
-from leaderboard_space.board_query import BoardQuery
+from leaderboard_space.boards.columns import scale
+from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.events import Draft
 from leaderboard_space.state import result_draft
 from tests.leaderboard_space.api.spaces import Opened

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard_space.comparison import lines
+from leaderboard_space.boards.comparison import lines
+from leaderboard_space.boards.profiles import by_archetype, letters, profiles
+from leaderboard_space.boards.standard_facts import moves, parameters
 from leaderboard_space.pages.fairness_space import heat
-from leaderboard_space.profiles import by_archetype, letters, profiles
-from leaderboard_space.standard_facts import moves, parameters
 from metrics.iris_score.standards import ALGORITHM_1, ARCHETYPES, GRANULAR, INAUGURAL
 from submissions.board import published_rows
 from submissions.registry import NAMES, benchmark

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from leaderboard_space.exact import exact
-from leaderboard_space.export import harmless
+from leaderboard_space.boards.exact import exact
+from leaderboard_space.boards.export import harmless
 from submissions.board import published_rows
 from submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened

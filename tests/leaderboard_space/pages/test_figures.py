@@ -12,11 +12,11 @@ import plotly
 import plotly.graph_objects as go
 import pytest
 
+from leaderboard_space.boards.figures import Source, board_of, split_models
+from leaderboard_space.boards.plots import Series
+from leaderboard_space.boards.stereotypical_bias import official
 from leaderboard_space.errors import SpaceError
-from leaderboard_space.figures import Source, board_of, split_models
 from leaderboard_space.pages.figures import GALLERY, PLOTLY
-from leaderboard_space.plots import Series
-from leaderboard_space.stereotypical_bias import official
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
 from submissions.values import measured, not_run

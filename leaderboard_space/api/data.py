@@ -1,0 +1,245 @@
+"""What the API tells, as JSON data of the shapes in `api_models`; HTTP and Gradio's clients get the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from leaderboard_space.boards.by_board import by_entry
+from leaderboard_space.boards.exact import exact, ranked_number
+from leaderboard_space.boards.query import BoardQuery
+from leaderboard_space.boards.table import board_table, slug
+from leaderboard_space.boards.views import VIEWS, draft_of
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.events import Event
+from leaderboard_space.intake import User
+from leaderboard_space.space import Space
+from leaderboard_space.state import Submission
+from submissions.board import Row
+from submissions.faults import plain
+from submissions.registry import NAMES, benchmark
+from submissions.result import find_standard
+from submissions.values import Value
+
+Data = dict[str, Any]
+MOST_WAITING = 200
+_PUBLIC = {
+    "result": ("entry",),
+    "scored": ("entry",),
+    "withdrawn": ("entry", "reason"),
+    "restored": ("entry", "reason"),
+    "verified": ("entry", "reason"),
+}
+"""What of an event's body is told; nobody is named, and a submission that was refused or failed stays unknown."""
+
+
+def boards(space: Space) -> list[Data]:
+    """Every board."""
+    return [_board_about(space, name) for name in NAMES]
+
+
+def _board_about(space: Space, name: str) -> Data:
+    about = benchmark(name)
+    standards = list(about.standards)
+    return {
+        "benchmark": name,
+        "title": about.title,
+        "standards": standards,
+        "drafts": [standard for standard in standards if draft_of(name, standard)],
+        "higher_is_better": about.higher_is_better,
+        "rows": len(space.state.board(name, standards[0])),
+        "address": f"/?benchmark={name}",
+    }
+
+
+def board(space: Space, query: BoardQuery, limit: int) -> Data:
+    """A page of the rows that a query keeps, `limit` at a time, as the board's page has them."""
+    name, table = board_table(space.state, query)
+    rows = table.select(query)
+    begin = (query.page - 1) * limit
+    return {
+        "benchmark": query.benchmark,
+        "standard": query.standard,
+        "draft": draft_of(query.benchmark, query.standard),
+        "table": name,
+        "tables": [slug(part) for part in VIEWS[query.benchmark].slices],
+        "total": len(rows),
+        "page": query.page,
+        "pages": max(1, -(-len(rows) // limit)),
+        "rows": [row_data(row, query.benchmark, query.standard) for row in rows[begin : begin + limit]],
+    }
+
+
+def row_data(row: Row, name: str, standard: str) -> Data:
+    """A row as it stands on a board."""
+    facts = row.facts
+    told: Data = {"licence": plain(facts.licence), "architecture": plain(facts.architecture)}
+    told |= {"parameters": facts.parameters, "open_weights": facts.open_weights, "tasks": list(facts.tasks)}
+    suffix = "" if standard == "inaugural" else f"?standard={standard}"
+    return {
+        "entry": row.entry,
+        "rank": row.rank,
+        "model": plain(row.model),
+        "organisation": plain(row.organisation),
+        "provenance": row.provenance,
+        "visibility": row.visibility,
+        "source": plain(row.source),
+        "cohort": row.cohort,
+        "ranked": ranked_number(row),
+        "unranked": list(row.unranked),
+        "remarks": list(row.remarks),
+        "labels": dict(row.labels),
+        "scores": _values(row.scores),
+        "footnotes": [vars(footnote) for footnote in row.footnotes],
+        "facts": told,
+        "address": f"/model/{name}/{row.entry}{suffix}",
+    }
+
+
+def _values(values: Mapping[str, Value]) -> Data:
+    return {name: exact(value).to_json() for name, value in values.items()}
+
+
+def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
+    """A row of a board. SpaceError UNKNOWN_ENTRY, which says why a withdrawn one is not there."""
+    row = by_entry(space.state.board(name, standard)).get(entry)
+    if row is not None:
+        return row
+    own = space.state.entry(entry)
+    found = "no such row"
+    if own is not None and own.benchmark == name and own.withdrawn is not None:
+        found = f"it was withdrawn on {own.withdrawn.time[:10]}: {own.withdrawn.reason}"
+    raise SpaceError(
+        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", found, "an entry of this board", "look it up there"
+    )
+
+
+def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
+    """A row with its raw values. Errors: as `find_row`."""
+    row = find_row(space, name, entry, standard)
+    signature = dict(row.result.signature) if row.result is not None else {}
+    about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
+    more = {**about, "values": _values(row.values), "signature": signature}
+    return row_data(row, name, standard) | more
+
+
+def result(space: Space, name: str, entry: str) -> str:
+    """The result behind a row with all evidence, as `fairspace score --out` writes it. SpaceError UNKNOWN_ENTRY."""
+    row = find_row(space, name, entry, next(iter(benchmark(name).standards)))
+    full = space.state.full(entry) if row.result is not None else None
+    if full is None:
+        what = "a published row: print alone stands behind it"
+        raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", what, "a row that was scored here", "see its source")
+    return full.dumps()
+
+
+def standards() -> list[Data]:
+    """What every standard fixes."""
+    return [
+        {
+            "benchmark": name,
+            "name": standard,
+            "draft": about.draft,
+            "minimum_coverage": about.minimum_coverage,
+            "settings": _settings(find_standard(benchmark(name), standard)),
+        }
+        for name in NAMES
+        for standard, about in benchmark(name).standards.items()
+    ]
+
+
+def _settings(standard: Any) -> Data:
+    """The numbers and names of a standard; its functions are left out."""
+    fields = asdict(standard) if is_dataclass(standard) and not isinstance(standard, type) else vars(standard)
+    return {name: found for name, value in fields.items() if (found := _plain_data(value)) is not None}
+
+
+def _plain_data(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain_data(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain_data(part) for part in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    return None
+
+
+def find_submission(space: Space, name: str) -> Data:
+    """Where the submission of an id stands. SpaceError UNKNOWN_SUBMISSION."""
+    space.state.refresh()
+    found = space.state.submission(name)
+    if found is None:
+        mend = "use the id that handing in gave"
+        raise SpaceError("UNKNOWN_SUBMISSION", plain(name)[:40], "no such submission", "the id of a submission", mend)
+    return submission(space, found)
+
+
+def submission(space: Space, found: Submission) -> Data:
+    """Where a submission stands, what is wrong with it, or what it came to."""
+    progress = space.jobs.progress(found)
+    row = next((row for row in _own_board(space, found) if row.entry == found.entry), None)
+    return {
+        "id": found.id,
+        "outcome": found.outcome,
+        "stage": progress.stage,
+        "position": progress.position,
+        "tries": progress.tries if found.outcome == "waiting" else found.tries or None,
+        "since": progress.since,
+        "accepted": found.accepted,
+        "ended": found.ended,
+        "attempt": found.attempt,
+        "organisation": found.organisation,
+        "size": found.size,
+        "faults": [fault.to_json() for fault in found.faults],
+        "reason": found.reason,
+        "same": found.same,
+        "benchmark": found.benchmark,
+        "entry": found.entry,
+        "scores": _values(row.scores) if row is not None else {},
+        "row": f"/model/{found.benchmark}/{found.entry}" if row is not None else "",
+        "address": f"/submission/{found.id}",
+    }
+
+
+def _own_board(space: Space, found: Submission) -> Sequence[Row]:
+    if not found.benchmark:
+        return ()
+    return space.state.board(found.benchmark)
+
+
+def queue(space: Space, user: User | None) -> Data:
+    """Who is scored and who waits, the next one first; only the ids of the user's own are told."""
+    waiting = [one for one in space.state.submissions() if one.outcome == "waiting"]
+    found = [(space.jobs.progress(one), one) for one in waiting]
+    found.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
+    told = [
+        {
+            "position": progress.position,
+            "stage": progress.stage,
+            "since": progress.since or one.accepted,
+            "size": one.size,
+            "id": one.id if user is not None and one.user == user.name else None,
+        }
+        for progress, one in found
+    ]
+    return {"length": len(told), "waiting": told[:MOST_WAITING]}
+
+
+def events(space: Space, after: int, limit: int) -> Data:
+    """The public log after an event."""
+    told: list[Data] = []
+    for event in space.storage.events(after):
+        if len(told) == limit:
+            break
+        told.append(public_event(space, event))
+    return {"last": told[-1]["number"] if told else after, "events": told}
+
+
+def public_event(space: Space, event: Event) -> Data:
+    """What everybody may know of an event."""
+    told = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
+    entry = space.state.entry(told["entry"]) if "entry" in told else None
+    if entry is not None:
+        told["benchmark"] = entry.benchmark
+    return {"number": event.number, "time": event.time, "kind": event.kind} | told

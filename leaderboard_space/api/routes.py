@@ -1,0 +1,192 @@
+"""The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, handing in.
+
+What follows from the log carries an `ETag` of the last event that changed it: asking again costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from leaderboard_space import maintaining
+from leaderboard_space.api import data
+from leaderboard_space.api.models import (
+    Action,
+    Board,
+    BoardAbout,
+    EventModel,
+    Events,
+    FullRow,
+    Queue,
+    Refusal,
+    StandardAbout,
+    SubmissionState,
+)
+from leaderboard_space.boards.query import PARAMETERS, BoardQuery
+from leaderboard_space.boards.views import chosen_standard, chosen_view
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.space import Space
+from leaderboard_space.state import Submission
+from leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
+from leaderboard_space.web.store_threads import with_store
+from leaderboard_space.web.uploads import received
+from submissions.faults import plain
+from submissions.version import VERSION
+
+REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
+router = APIRouter(prefix="/api/v1", responses=REFUSALS)
+MAX_AGE = 30
+"""Seconds for which an answer that only reads the log may be kept without asking."""
+MOST_ROWS = 500
+MOST_EVENTS = 1000
+Name = Annotated[str, Path(description="of a board, such as `iris`", max_length=40)]
+EntryName = Annotated[str, Path(description="of a row, as the board gives it", max_length=40)]
+StandardName = Annotated[str, Query(description="a standard of the benchmark; its first if left out", max_length=80)]
+Make = Callable[[Space], Any]
+_ZIP = {"schema": {"type": "string", "format": "binary"}}
+_FORM = {
+    "schema": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "format": "binary"}, "organisation": {"type": "string"}},
+    }
+}
+_BODY = {
+    "requestBody": {"required": True, "content": {"application/zip": _ZIP, "multipart/form-data": _FORM}},
+    "parameters": [
+        {
+            "name": "organisation",
+            "in": "query",
+            "schema": {"type": "string"},
+            "description": "one of yours, in whose name you hand in; in a form, a field",
+        }
+    ],
+}
+
+
+_FILTERS = [
+    {"name": name, "in": "query", "schema": schema, "description": about}
+    for name, (schema, about) in PARAMETERS.items()
+]
+"""The parameters that the page of a board has, too."""
+
+
+def _cached(request: Request, make: Make, version: int) -> Response:
+    """What follows from the log up to an event; 304 if the client has it already."""
+    space = space_of(request)
+    about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
+    tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
+    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}", "X-Content-Type-Options": "nosniff"}
+    sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
+    if tag in sent:
+        return Response(status_code=304, headers=headers)
+    made = make(space)
+    content = made if isinstance(made, str) else orjson.dumps(made)
+    return Response(content, headers=headers, media_type="application/json")
+
+
+def _version(request: Request, benchmark: str = "") -> int:
+    return space_of(request).state.version(benchmark)
+
+
+def _fresh(made: Any, status: int = 200) -> Response:
+    """What depends on the queue or on who asks."""
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    return Response(orjson.dumps(made), status, headers, "application/json")
+
+
+@router.get("/boards", response_model=list[BoardAbout])
+def boards(request: Request) -> Response:
+    """Every board with its standards and number of rows."""
+    return _cached(request, data.boards, _version(request))
+
+
+@router.get("/boards/{benchmark}", response_model=Board, openapi_extra={"parameters": _FILTERS})
+def board(
+    request: Request,
+    benchmark: Name,
+    limit: Annotated[int, Query(description="rows of a page", ge=1, le=MOST_ROWS)] = 100,
+) -> Response:
+    """The rows of a board: filtered, searched and sorted as on its page, a page at a time."""
+    query = BoardQuery.read(request.query_params, benchmark)
+    return _cached(request, lambda space: data.board(space, query, limit), _version(request, query.benchmark))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}", response_model=FullRow)
+def row(request: Request, benchmark: Name, entry: EntryName, standard: StandardName = "") -> Response:
+    """One row with all its raw values, under a standard."""
+    name = chosen_view(benchmark).benchmark
+    chosen = chosen_standard(name, standard)
+    return _cached(request, lambda space: data.full_row(space, name, entry, chosen), _version(request, name))
+
+
+@router.get("/boards/{benchmark}/rows/{entry}/result", response_model=dict[str, Any])
+async def result(request: Request, benchmark: Name, entry: EntryName) -> Response:
+    """The result behind a row with all evidence, as `fairspace score --out` writes it."""
+    name = chosen_view(benchmark).benchmark
+    version = _version(request, name)
+    return await with_store(_cached, request, lambda space: data.result(space, name, entry), version)
+
+
+@router.get("/standards", response_model=list[StandardAbout])
+def standards(request: Request) -> Response:
+    """What every standard fixes."""
+    return _cached(request, lambda space: data.standards(), 0)
+
+
+@router.get("/events", response_model=Events)
+def events(
+    request: Request,
+    after: Annotated[int, Query(description="number of the last event that is known", ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
+) -> Response:
+    """The public log: when something was handed in, and when a row came, went, came back or was made again."""
+    return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
+
+
+@router.get("/queue", response_model=Queue)
+def queue(request: Request) -> Response:
+    """Who waits, the next one first; the ids of your own alone."""
+    return _fresh(data.queue(space_of(request), current_user(request)))
+
+
+@router.get("/submissions/{name}", response_model=SubmissionState)
+def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
+    """Where a submission stands: its position, its faults, or its scores and row. Anybody who knows its id may look."""
+    return _fresh(data.find_submission(space_of(request), name))
+
+
+@router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
+async def submit(request: Request) -> Response:
+    """Hand in a .zip in the submission format. The same file again is the same submission, and counts once.
+
+    202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
+    """
+    user, space = required_user(request), space_of(request)
+    async with received(request) as (file, organisation):
+        found: Submission = await with_store(space.intake.accept, file, user, organisation)
+    answer = _fresh(await run_in_threadpool(data.submission, space, found))
+    answer.status_code = 202 if found.outcome == "waiting" else 200
+    answer.headers["Location"] = f"/api/v1/submissions/{found.id}"
+    return answer
+
+
+@router.post("/rows/{entry}/{action}", response_model=EventModel)
+async def maintain(
+    request: Request,
+    entry: EntryName,
+    action: Annotated[Literal["withdraw", "restore", "verify"], Path()],
+    about: Action,
+) -> Response:
+    """Take a row off its board, put it back, or say that it was run again, with a reason; maintainers alone."""
+    user, space = required_user(request), space_of(request)
+    if not is_maintainer(request, user):
+        mend = "ask one of the maintainers"
+        raise SpaceError("NOT_A_MAINTAINER", f"rows/{plain(entry)}", "another user", "a maintainer", mend)
+    event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason)
+    return _fresh(await run_in_threadpool(data.public_event, space, event))

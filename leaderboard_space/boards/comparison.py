@@ -1,0 +1,200 @@
+"""Up to four models side by side: every value with state and bounds, what differs, and how each model was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from leaderboard_space.boards.figures import value_of
+from leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
+from leaderboard_space.boards.text import coverage, number, plain, shortened, shown
+from metrics.iris_score.standards import GRANULAR, SECTORS, Granular
+from submissions.board import Row
+from submissions.values import Value
+
+DIGITS, PERCENT_DIGITS = 4, 2
+"""Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""
+MOST_REASONS = 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model's value.
+
+    Args:
+        text: the number, or the state in words.
+        bounds: the range that it lies in, '' without one.
+        coverage: how many samples it is made from, '' if all.
+        missing: whether there is no number; `reason` says why.
+        reason: why.
+        computed: what is remarked of a printed row's number that is none that is printed.
+        difference: to the first model, '' where one of the two has no number.
+    """
+
+    text: str
+    bounds: str = ""
+    coverage: str = ""
+    missing: bool = False
+    reason: str = ""
+    difference: str = ""
+    computed: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One value of all models: its name, what it is, and a cell for each."""
+
+    name: str
+    title: str
+    cells: Sequence[Cell]
+
+
+def lines(benchmark: str, rows: Sequence[Row]) -> dict[str, list[Line]]:
+    """Heading -> lines. IRIS: the scores, then the 60 values by sector, then further ones; others: by kind of value."""
+    found: dict[str, list[Line]] = {"Scores": [_line(name, "", rows, name) for name in _names(rows, "scores")]}
+    shown: set[str] = set()
+    if benchmark == "iris":
+        for sector in SECTORS:
+            metrics = [metric for metric in GRANULAR if metric.sector == sector]
+            found[f"{sector.replace('_', ' ')}: its {len(metrics)} values"] = [
+                _line(metric.name, describe(metric), rows, metric.name, *_PRINTED_AS.get(metric.name, ()))
+                for metric in metrics
+            ]
+            shown |= {name for metric in metrics for name in (metric.name, f"{sector}.{metric.name}")}
+            shown |= {name for metric in metrics for name in _PRINTED_AS.get(metric.name, ())}
+    scores = set(_names(rows, "scores"))
+    for name in _names(rows, "values"):
+        if name in shown or name in scores:
+            continue
+        heading = "Further values" if benchmark == "iris" else _heading(name)
+        found.setdefault(heading, []).append(_line(name, "", rows, name))
+    return {heading: those for heading, those in found.items() if those}
+
+
+_PRINTED_AS = {"Penalty_delta_GSR": ("BIS_Gen.delta_GSR",)} | {
+    metric.name: (f"{metric.sector}.{metric.name}",) for metric in GRANULAR if metric.name != "Penalty_delta_GSR"
+}
+"""What the paper's tables call a value."""
+
+
+def describe(metric: Granular) -> str:
+    """One of the 60 values in words."""
+    attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
+    parts = [metric.metric.replace("_", " "), attribute, metric.reference]
+    return ", ".join(part for part in parts if part)
+
+
+def _names(rows: Sequence[Row], kind: str) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in getattr(row, kind)))
+
+
+def _heading(name: str) -> str:
+    return f"Values: {name.split('_')[0].split('@')[0]}"
+
+
+def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
+    values = [next((v for own in names if (v := value_of(row, own)) is not None), None) for row in rows]
+    first = values[0] if values else None
+    percent = any(value is not None and _printed(value).endswith("%") for value in values)
+    cells = [
+        _cell(value, row, first if place else None, percent)
+        for place, (value, row) in enumerate(zip(values, rows, strict=True))
+    ]
+    return Line(name, title, cells)
+
+
+def _printed(value: Value) -> str:
+    """As the paper prints it, '' for a number that it does not print."""
+    printed = value.evidence.get("printed")
+    return printed if isinstance(printed, str) else ""
+
+
+def _decimals(value: Value, percent: bool) -> int:
+    """How many a value is shown with."""
+    if printed := _printed(value):
+        return len(printed.removesuffix("%").strip().partition(".")[2])
+    if percent:
+        return PERCENT_DIGITS
+    return DIGITS if value.value is None or abs(value.value) < 1000 else 1
+
+
+def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> Cell:
+    """One model's value; a difference has the decimals of the coarser of its two numbers."""
+    published = row.provenance == "published"
+    if value is None or value.value is None:
+        return Cell(lacking(value, published), missing=True, reason="" if value is None else plain(value.reason))
+    digits, scale, unit = _decimals(value, percent), 100 if percent else 1, " %" if percent else ""
+    low, high = (number(None if end is None else scale * end, digits) for end in (value.low, value.high))
+    bounds = "" if value.low is None or value.high is None or low == high else f"{low} to {high}"
+    difference = ""
+    if first is not None and first.value is not None:
+        coarser = min(digits, _decimals(first, percent))
+        difference = number(scale * (value.value - first.value), coarser, signed=True)
+    incomplete = value.coverage is not None and value.coverage < 1
+    text = shown(value) if _printed(value) else number(scale * value.value, digits) + unit
+    computed = COMPUTED if is_computed(value, published) else ""
+    return Cell(text, bounds, coverage(value) if incomplete else "", difference=difference, computed=computed)
+
+
+def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What the models are: heading -> one text per model, plain."""
+    return {
+        "Organisation": [plain(row.organisation) or "not told" for row in rows],
+        "What stands behind": [behind(row, row.scores.values()) for row in rows],
+        "Rank": [_rank(row) for row in rows],
+        "Cohort": [plain(row.cohort) or "–" for row in rows],
+        "Licence": [plain(row.facts.licence) or "not told" for row in rows],
+        "Architecture": [plain(row.facts.architecture) or "not told" for row in rows],
+        "Parameters": [_parameters(row) for row in rows],
+        "Open weights": [{True: "yes", False: "no", None: "not told"}[row.facts.open_weights] for row in rows],
+        "Tasks": [", ".join(row.facts.tasks) or "not told" for row in rows],
+        "Remarks": [_remarks(row) for row in rows],
+    }
+
+
+def _rank(row: Row) -> str:
+    if row.rank is not None:
+        return str(row.rank)
+    return "a baseline, not ranked" if row.provenance == "baseline" and row.ranked is not None else "not ranked"
+
+
+def _remarks(row: Row) -> str:
+    """The first reasons why there is no rank; the model's page says all."""
+    reasons = list(dict.fromkeys((*row.remarks, *row.unranked)))
+    more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
+    return "; ".join(shortened(plain(reason), 120) for reason in reasons[:MOST_REASONS]) + more or "–"
+
+
+def _parameters(row: Row) -> str:
+    return "not told" if row.facts.parameters is None else f"{row.facts.parameters:g} billion"
+
+
+def making(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """How the figures came to be: heading -> one text per model, plain; '–' where a model has nothing of it."""
+    found: dict[str, list[str]] = {"Source": [plain(row.source) for row in rows]}
+    told = [dict(_made(row)) for row in rows]
+    for heading in dict.fromkeys(heading for one in told for heading in one):
+        found[heading] = [one.get(heading, "–") for one in told]
+    return found
+
+
+def _made(row: Row) -> Iterator[tuple[str, str]]:
+    """What the result behind a row says of itself: revision, signature, and each stage of its run."""
+    if row.result is None:
+        yield "Records", "none: printed figures"
+        return
+    yield "Revision", plain(str(row.result.meta.get("revision", "")))
+    for name, text in row.result.signature.items():
+        yield name.replace("_", " ").capitalize(), plain(str(text))
+    for place, stage in enumerate(row.result.run, 1):
+        yield f"Stage {place}", plain(_stage(stage))
+
+
+def _stage(stage: Mapping[str, object]) -> str:
+    parts = [f"{stage.get('what')}: {stage.get('model')} ({stage.get('revision')})"]
+    parts.append(f"{stage.get('engine')} {stage.get('engine_version')}")
+    for name in ("settings", "datasets"):
+        about = stage.get(name)
+        if isinstance(about, Mapping) and about:
+            parts.append(", ".join(f"{key} {value}" for key, value in about.items()))
+    return "; ".join(parts)

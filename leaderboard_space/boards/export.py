@@ -1,0 +1,153 @@
+"""The rows of a board as CSV, Parquet and JSON: the same rows, in the same order, with states, bounds and coverage.
+
+Numbers stand in the unit in which they are scored (shares from 0 to 1), unrounded. All text has gone through `plain`.
+In CSV, a text cell that a spreadsheet could take for a formula gets an apostrophe before its first sign; numbers stay
+numbers, and the file is UTF-8 with a byte order mark, by which spreadsheets know it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from leaderboard_space.boards.columns import provenance_of
+from leaderboard_space.boards.exact import exact, ranked_number
+from leaderboard_space.boards.query import PROVENANCES
+from leaderboard_space.boards.text import plain
+from leaderboard_space.state import State
+from submissions.board import Row
+
+PERCEIVED = (
+    "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
+)
+STATES = ("value", "undefined", "not run", "incomplete")
+"""What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
+_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.float64()
+ABOUT: dict[str, pa.DataType] = {
+    "rank": pa.int32(),
+    "entry": _TEXT,
+    "model": _TEXT,
+    "organisation": _TEXT,
+    "figures": _TEXT,
+    "cohort": _TEXT,
+    "ranked": _NUMBER,
+    "unranked": _TEXTS,
+    "remarks": _TEXTS,
+    "parameters": _NUMBER,
+    "architecture": _TEXT,
+    "licence": _TEXT,
+    "open_weights": pa.bool_(),
+    "tasks": _TEXTS,
+    "by": _TEXT,
+    "since": _TEXT,
+    "source": _TEXT,
+}
+"""Column -> type, of what every row has: `ranked` is the number that ranks go by, `parameters` are billions."""
+VALUE: dict[str, pa.DataType] = {"": _NUMBER, ":state": _TEXT, ":low": _NUMBER, ":high": _NUMBER, ":coverage": _NUMBER}
+"""End of a column's name -> type, of what every score has."""
+_FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
+
+
+def as_csv(rows: Sequence[Row], state: State) -> bytes:
+    """The rows as CSV; lists are joined with '; '."""
+    names = list(_schema(rows))
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
+    writer.writerow(names)
+    for record in _records(rows, state):
+        values = map(record.get, names)
+        writer.writerow([value if value is None or type(value) is float else _cell(value) for value in values])
+    return b"\xef\xbb\xbf" + text.getvalue().encode()
+
+
+def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as Parquet, with what they are in the file's metadata."""
+    schema = pa.schema(list(_schema(rows).items()), metadata={**about, "perceived": PERCEIVED})
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(_records(rows, state), schema), sink)
+    return sink.getvalue()
+
+
+def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as one JSON object; a score has the reason of its state, too."""
+    told = []
+    for row in rows:
+        scores = {
+            name: {
+                k: plain(v) if isinstance(v, str) else v for k, v in exact(value).to_json().items() if k != "evidence"
+            }
+            for name, value in row.scores.items()
+        }
+        labels = {name: plain(label) for name, label in row.labels.items()}
+        told.append({**_about(row, state), "labels": labels, "scores": scores})
+    return orjson.dumps({**about, "perceived": PERCEIVED, "rows": told}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+@lru_cache(4096)
+def harmless(text: str) -> str:
+    """Text for a cell: what could begin a formula, at its start or after a separator, has an apostrophe before it."""
+    return _FORMULA.sub(r"\1\2'\3", text)
+
+
+def _schema(rows: Sequence[Row]) -> dict[str, pa.DataType]:
+    scores = dict.fromkeys(name for row in rows for name in row.scores)
+    labels = dict.fromkeys(name for row in rows for name in row.labels)
+    values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
+    return {**ABOUT, **{f"label:{name}": _TEXT for name in labels}, **values}
+
+
+def _records(rows: Sequence[Row], state: State) -> list[dict[str, Any]]:
+    records = []
+    for row in rows:
+        record = _about(row, state)
+        record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
+        for name, own in row.scores.items():
+            value = exact(own)
+            incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
+            record[name] = value.value
+            record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
+            record[f"{name}:low"], record[f"{name}:high"] = value.low, value.high
+            record[f"{name}:coverage"] = value.coverage
+        records.append(record)
+    return records
+
+
+def _about(row: Row, state: State) -> dict[str, Any]:
+    """What a row is; the keys of `ABOUT`."""
+    own, facts = state.entry(row.entry), row.facts
+    return {
+        "rank": row.rank,
+        "entry": row.entry,
+        "model": plain(row.model),
+        "organisation": plain(row.organisation),
+        "figures": PROVENANCES[provenance_of(row)],
+        "cohort": plain(row.cohort),
+        "ranked": ranked_number(row),
+        "unranked": [plain(reason) for reason in row.unranked],
+        "remarks": [plain(remark) for remark in row.remarks],
+        "parameters": facts.parameters,
+        "architecture": plain(facts.architecture),
+        "licence": plain(facts.licence),
+        "open_weights": facts.open_weights,
+        "tasks": list(facts.tasks),
+        "by": plain(own.organisation or own.user) if own else "",
+        "since": own.time if own else "",
+        "source": plain(row.source),
+    }
+
+
+def _cell(value: Any) -> str | int | float | None:
+    """A cell of CSV: a number as it is, text made harmless, nothing where there is nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return harmless("; ".join(value))
+    return harmless(value) if isinstance(value, str) else value

@@ -1,0 +1,186 @@
+"""The GENRES page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from leaderboard_space.boards import plots
+from leaderboard_space.boards.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
+from leaderboard_space.boards.tables import Column
+from leaderboard_space.boards.text import plain
+from leaderboard_space.boards.view import Slice, View
+from metrics.total_bias_score.standards import COHORTS
+from submissions.board import Row
+from submissions.published import EVALUATORS
+from submissions.values import Value
+
+METRICS = {
+    "M1": "warmth %",
+    "M2": "valence",
+    "M3": "subject",
+    "M4": "status %",
+    "M5": "emotion",
+    "M6": "positive %",
+    "M7": "rounded",
+    "M8": "main role",
+}
+RELATIONS = {
+    "Communal sharing": "cs",
+    "Equality matching": "em",
+    "Market pricing": "mp",
+    "Authority ranking": "ar",
+}
+TOTAL = Column("TBS", "TBS", digits=3)
+
+
+def _columns(suffix: str) -> tuple[Column, ...]:
+    return tuple(Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True) for name, title in METRICS.items())
+
+
+HOW_TO_READ = """
+**How to read this.** Stories about a woman and a man, and eight differences between the two, male minus female:
+<span class="male">orange with a plus sign</span> favours the man, <span class="female">blue with a minus sign</span>
+favours the woman, stronger colour is a larger difference within its column. *TBS* adds up how unusual all eight are
+against the cohort of the standard: lower is better. Rows of different evaluators are ranked apart.
+
+**What it cannot say.** That a small difference is real: the parser alone can move M3 by 0.3 and M5 by 2.
+The characters are names on paper; nothing here measures the gender of a person.
+"""
+
+
+_CODES = {"": "all", **{f"_{code}": code.upper() for code in RELATIONS.values()}}
+_RELATION_NAMES = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
+
+
+def relation_value(row: Row, metric: str, suffix: str) -> Value | None:
+    """A metric over all stories, or over those of one relational model; None where it is not printed."""
+    return value_of(row, f"{metric}{suffix}")
+
+
+def _relations(source: Source) -> Drawing:
+    """Every metric by relational model, for the chosen models."""
+    lines = [
+        [plain(row.model), row.cohort or "–", f"{metric} {title}"]
+        + [cell(row, relation_value(row, metric, suffix), 3) for suffix in _CODES]
+        for row in source.chosen
+        for metric, title in METRICS.items()
+    ]
+    table = Table(["Model", "Evaluator", "Metric", *_CODES.values()], lines)
+    series = [
+        [plots.Series(_named(row), [relation_value(row, metric, suffix) for suffix in _CODES]) for row in source.chosen]
+        for metric in METRICS
+    ]
+    titles = [f"{metric} {title}" for metric, title in METRICS.items()]
+    printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
+    note = f"By relational model not printed: {', '.join(printed)}." if printed else ""
+    if not any(number is not None for panel in series for one in panel for number in one.numbers()):
+        return Drawing(None, table, f"No metric has a number. {note}".strip())
+    return Drawing(partial(plots.panels, titles, list(_CODES.values()), series, 2), table, note)
+
+
+def _named(row: Row) -> str:
+    """Model and evaluator: a model stands once for each."""
+    return f"{plain(row.model)} ({row.cohort})" if row.cohort else plain(row.model)
+
+
+def _deviation(row: Row, metric: str) -> Value | None:
+    """How many standard deviations of its cohort a metric is from the cohort's mean, with its bounds."""
+    value = value_of(row, metric)
+    if value is None or value.value is None:
+        return value
+    cohort = COHORTS[row.labels.get("cohort", "") or next(iter(COHORTS))]
+    place = list(METRICS).index(metric)
+    mean, spread = cohort.mean[place], cohort.std[place]
+    ends = [None if end is None else (end - mean) / spread for end in (value.low, value.high)]
+    if ends[0] is None or ends[1] is None:
+        least, most = None, None
+    else:
+        least = 0.0 if ends[0] <= 0 <= ends[1] else min(abs(ends[0]), abs(ends[1]))
+        most = max(abs(ends[0]), abs(ends[1]))
+    return replace(value, value=abs(value.value - mean) / spread, low=least, high=most, evidence={})
+
+
+def _deviations(source: Source) -> tuple[list[str], list[plots.Series], Table]:
+    names = [f"{metric} {title}" for metric, title in METRICS.items()]
+    series = [plots.Series(_named(row), [_deviation(row, metric) for metric in METRICS]) for row in source.chosen]
+    lines = [
+        [plain(one.model), *(cell(row, value, 2) for value in one.values)]
+        for one, row in zip(series, source.chosen, strict=True)
+    ]
+    return names, series, Table(["Model", *names], lines)
+
+
+def _radar(source: Source) -> Drawing:
+    names, series, table = _deviations(source)
+    return Drawing(partial(plots.radar, names, series, 3.0), table)
+
+
+def _bars(source: Source) -> Drawing:
+    names, series, table = _deviations(source)
+    return Drawing(partial(plots.bars, names, series, "standard deviations"), table)
+
+
+_HOW_DEVIATIONS = (
+    "How unusual each of the eight differences is: its distance from the mean of the cohort's six models, in their "
+    "standard deviations; *TBS* is the sum. Lower is better, 0 is as the cohort's mean, and not: no difference. {}Thin "
+    "lines are bounds: what the unusable stories could have been."
+)
+FIGURES = (
+    Figure(
+        "ranking",
+        "Total bias score with its bounds",
+        "One line per model and evaluator, the least unusual above; each evaluator's colour is ranked by itself. The "
+        "line reaches from the best to the worst that unusable stories could have made of the score; ranks go by its "
+        "right end. Printed scores have no bounds.",
+        ranking(
+            lambda row: "TBS",
+            "TBS",
+            dict(zip(EVALUATORS.values(), (plots.BLUE, plots.ORANGE, plots.GREEN), strict=True)),
+            most=40,
+            cohort="Evaluator",
+        ),
+    ),
+    Figure(
+        "radar",
+        "Eight metrics around a circle",
+        _HOW_DEVIATIONS.format("What is above 3 stands at the rim. "),
+        _radar,
+        ("model", "compare"),
+        needs=1,
+    ),
+    Figure(
+        "deviations",
+        "Eight metrics with their bounds",
+        _HOW_DEVIATIONS.format(""),
+        _bars,
+        ("model", "compare"),
+        400,
+        needs=1,
+    ),
+    Figure(
+        "relations",
+        "Every metric by relational model",
+        "Eight small plots, one per metric, each with its own scale: the difference of the man and the woman of a "
+        f"story over all stories and by what binds the two ({_RELATION_NAMES}). Above 0 it favours the man, below 0 "
+        "the woman. Lines through a point are bounds: what the unusable stories could have been.",
+        _relations,
+        ("model", "compare"),
+        850,
+        needs=1,
+    ),
+)
+
+VIEW = View(
+    benchmark="genres",
+    title="GENRES",
+    how_to_read=HOW_TO_READ,
+    slices={
+        "Overall": Slice(TOTAL, _columns("")),
+        **{title: Slice(TOTAL, _columns(f"_{code}")) for title, code in RELATIONS.items()},
+    },
+    cohort="Evaluator",
+    figures=FIGURES,
+    legend="The paper prints the overall figures only; the four relational models are filled by models scored here. It "
+    "prints magnitudes: the signs are those that its prose and its totals ask for (E-GENRES-01, E-GENRES-02).",
+)

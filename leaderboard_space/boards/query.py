@@ -1,0 +1,171 @@
+"""What a request for a board asks for. All of it stands in the address, so that an address is a permalink."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+from leaderboard_space.boards.views import chosen_standard, chosen_view, known
+from leaderboard_space.errors import SpaceError
+
+COLUMN_SETS = {
+    "scores": "Scores",
+    "profile": "Profile",
+    "coverage": "Coverage and worst case",
+    "about": "About the model",
+}
+PROVENANCES = {
+    "published": "published",
+    "self-reported": "self-reported labels or judge",
+    "recomputed": "recomputed here",
+    "rerun": "rerun by maintainers",
+    "baseline": "baseline",
+}
+"""Word in the address -> `Row.visibility`, or that it is a baseline."""
+LONGEST = 200
+"""Characters of a text, and rows that are named one by one."""
+_ENTRY = re.compile(r"[0-9a-z-]{1,24}")
+_TEXT = {"type": "string", "maxLength": LONGEST}
+PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
+    "standard": (_TEXT, "a standard of the benchmark; its first if left out"),
+    "table": (_TEXT, "one of the board's tables; if left out, the first that holds a row that is asked for"),
+    "q": (_TEXT, "words that the model's name or the organisation must hold"),
+    "size_from": ({"type": "number"}, "billions of parameters, at least"),
+    "size_to": ({"type": "number"}, "billions of parameters, at most"),
+    "licence": (_TEXT, "as it is told"),
+    "architecture": (_TEXT, "as it is told"),
+    "open_weights": ({"type": "string", "enum": ["yes", "no"]}, "whether everybody can have the weights"),
+    "task": (_TEXT, "that must have been run"),
+    "provenance": ({"type": "string", "enum": list(PROVENANCES)}, "what stands behind the figures"),
+    "ranked": ({"type": "string", "enum": ["1"]}, "only rows with a rank"),
+    "models": ({"type": "string"}, "entries with commas between them; only these rows"),
+    "sort": (_TEXT, "key of a column, with `-` before it for the other way round; by rank if left out"),
+    "page": ({"type": "integer", "minimum": 1}, "from 1"),
+}
+"""Parameter of an address -> its schema, and what it is; pages and API read the same."""
+
+
+@dataclass(frozen=True)
+class BoardQuery:
+    """Which board, which of its rows, which columns, in which order.
+
+    Args:
+        benchmark: its name.
+        columns: a key of `COLUMN_SETS`.
+
+    The others are told by `PARAMETERS`.
+    """
+
+    benchmark: str
+    standard: str
+    table: str = ""
+    columns: str = "scores"
+    q: str = ""
+    size_from: float | None = None
+    size_to: float | None = None
+    licence: str = ""
+    architecture: str = ""
+    open_weights: str = ""
+    task: str = ""
+    provenance: str = ""
+    ranked: bool = False
+    models: tuple[str, ...] = ()
+    sort: str = ""
+    page: int = 1
+
+    @classmethod
+    def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
+        """What the parameters ask for; those of other names are ignored. SpaceError BAD_PARAMETER."""
+        said = {name: parameters.get(name, "").strip() for name in parameters}
+        for name, text in said.items():
+            if len(text) > LONGEST and name != "models":
+                found, expected = f"{len(text)} characters", f"at most {LONGEST}"
+                raise SpaceError("BAD_PARAMETER", name[:40], found, expected, "shorten it")
+        view = chosen_view(benchmark or said.get("benchmark", ""))
+        return cls(
+            view.benchmark,
+            chosen_standard(view.benchmark, standard or said.get("standard", "")),
+            said.get("table", ""),
+            known("columns", said.get("columns", ""), COLUMN_SETS),
+            said.get("q", ""),
+            _size("size_from", said.get("size_from", "")),
+            _size("size_to", said.get("size_to", "")),
+            said.get("licence", ""),
+            said.get("architecture", ""),
+            known("open_weights", said.get("open_weights", ""), ("", "yes", "no")),
+            said.get("task", ""),
+            known("provenance", said.get("provenance", ""), ("", *PROVENANCES)),
+            known("ranked", said.get("ranked", ""), ("", "1")) == "1",
+            _entries(parameters.getlist("models")),
+            said.get("sort", ""),
+            _page(said.get("page", "")),
+        )
+
+    def address(self, path: str = "/", **changes: Any) -> str:
+        """The address of this query with some changes; it names only what is asked for."""
+        changed = replace(self, **changes)
+        parts = {"benchmark": changed.benchmark, "standard": changed.standard}
+        for about in fields(changed)[2:]:
+            value = getattr(changed, about.name)
+            if value != about.default:
+                parts[about.name] = _told(value)
+        if path != "/":
+            del parts["benchmark"], parts["standard"]
+        return f"{path}?{urlencode(parts, safe=',:')}" if parts else path
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The filters that are set, by parameter."""
+        names = ("q", "size_from", "size_to", "licence", "architecture", "open_weights", "task", "provenance", "ranked")
+        return {name: getattr(self, name) for name in names if getattr(self, name) not in ("", None, False)}
+
+    def without_filters(self) -> str:
+        """The address of the whole board, in the same order and with the same columns."""
+        whole = BoardQuery(self.benchmark, self.standard, self.table, self.columns, sort=self.sort)
+        return whole.address()
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, bool):
+        return "1"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _size(name: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        size = float(text)
+    except ValueError:
+        size = math.nan
+    if not 0 <= size <= 1e6:
+        expected = "billions of parameters, such as 7 or 0.5"
+        raise SpaceError("BAD_PARAMETER", name, repr(text), expected, "give a number from 0 on")
+    return size
+
+
+def _page(text: str) -> int:
+    if not text:
+        return 1
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text)):
+        raise SpaceError("BAD_PARAMETER", "page", repr(text), "a whole number from 1 on", "start at page 1")
+    return int(text)
+
+
+def _entries(texts: list[str]) -> tuple[str, ...]:
+    """Rows, named with commas between them, or one parameter each."""
+    names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
+    bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
+    if bad is not None:
+        mend = "take the address from a board's page"
+        raise SpaceError("BAD_PARAMETER", "models", repr(bad[:40]), "entries, as a board's links name them", mend)
+    if len(names) > LONGEST:
+        raise SpaceError("BAD_PARAMETER", "models", f"{len(names)} rows", f"at most {LONGEST}", "name fewer rows")
+    return names

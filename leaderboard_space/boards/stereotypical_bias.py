@@ -1,0 +1,258 @@
+"""The page of stereotypical bias in multimodal language models."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+from builders.labour import REFERENCE
+from builders.stereotypical_bias import GROUPS
+from leaderboard_space.boards import plots, telling
+from leaderboard_space.boards.figures import Drawing, Figure, Source, Table, ranking, value_of, values_table
+from leaderboard_space.boards.tables import Column
+from leaderboard_space.boards.text import number, plain
+from leaderboard_space.boards.view import Slice, View
+from submissions.board import Row
+from submissions.values import Value, measured, undefined
+
+SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
+TOPS = {"gender": 0.5, "race": 0.375}
+
+
+def _columns(suffix: str) -> tuple[Column, ...]:
+    return tuple(
+        Column(f"{attribute}_{scenario}{suffix}", f"{attribute.title()} {title.lower()}", digits=4)
+        for attribute in TOPS
+        for scenario, title in SCENARIOS.items()
+    )
+
+
+HOW_TO_READ = """
+**How to read this.** A model picks one of several people, or one group, for a word such as *nurse* or *thug*. The score
+is how far its picks are from even: 0 is even, lower is better; the most that there can be is 0.5 for gender and 0.375
+for race. *Answered only* leaves out the questions that a model did not answer.
+
+**What it cannot say.** Whether a model is safe in use: it is asked to choose where no choice is right. The groups are
+the *perceived presentation* that a face data set's labels give, with their errors, and no statement about a person.
+"""
+
+
+MOST = 25
+"""Models that the bars show."""
+RACES = GROUPS["race"]
+_LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
+LABOUR_SOURCE = (
+    "U.S. Bureau of Labor Statistics, Current Population Survey, table 11, annual averages 2022 (the paper takes 2023)"
+)
+
+
+@lru_cache
+def official() -> dict[str, tuple[str, float]]:
+    """Occupation -> its category in the official table, and the share of women in it."""
+    with _LABOUR.open(encoding="utf-8", newline="") as lines:
+        return {row["occupation"]: (row["official"], float(row["women"]) / 100) for row in csv.DictReader(lines)}
+
+
+def _bars(attribute: str) -> Callable[[Source], Drawing]:
+    """Draws every model's three scenarios beside each other."""
+    names = {f"{attribute}_{scenario}_na_filtered": title for scenario, title in SCENARIOS.items()}
+
+    def draw(source: Source) -> Drawing:
+        rows, note = source.some(MOST, attribute, lambda row: any(_known(value_of(row, name)) for name in names))
+        table = values_table(rows, names, 4)
+        if not rows:
+            return Drawing(None, table, "No model has these numbers under this standard.")
+        models = [plots.label(row.model) for row in rows]
+        if len(set(models)) < len(models):
+            models = [f"{model} ({place})" for place, model in enumerate(models, 1)]
+        series = [plots.Series(title, [value_of(row, name) for row in rows]) for name, title in names.items()]
+        draw = partial(plots.bars, models, series, "bias, answered only", 4, top=TOPS[attribute], height=460)
+        return Drawing(draw, table, note)
+
+    return draw
+
+
+def _known(value: Value | None) -> bool:
+    return value is not None and value.value is not None
+
+
+def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
+    """What a raw value was made from; empty where no records stand behind it."""
+    full = source.full(row)
+    value = full.values.get(name) if full is not None else None
+    return value.evidence if value is not None else {}
+
+
+def _labour(source: Source) -> Drawing:
+    """How often a woman is picked for an occupation, beside the share of women who work in it."""
+    figures = official()
+    series, absent = [], []
+    for row in source.chosen:
+        told = _evidence(source, row, "gender_occupation").get("by_instance", {})
+        if not told:
+            absent.append(plain(row.model))
+            continue
+        series.append(plots.Series(row.model, [_women(name, told.get(name)) for name in figures], 100.0))
+    lines = [
+        [name, category, number(100 * share, 1), *(telling.told(one.values[place], 1, 100) for one in series)]
+        for place, (name, (category, share)) in enumerate(figures.items())
+    ]
+    headers = ["Occupation", "Official category", "Women who work in it, %"]
+    table = Table([*headers, *(f"{plain(one.model)}: women picked, %" for one in series)], lines)
+    note = f"Official shares: {LABOUR_SOURCE}."
+    if absent:
+        note = f"Not printed by occupation, so not drawn: {', '.join(absent)}. {note}"
+    if not series:
+        return Drawing(None, table, note)
+    shares = [100 * share for _, share in figures.values()]
+    return Drawing(
+        partial(plots.shares, list(figures), series, shares, "women, %"),
+        table,
+        note,
+        plots.shares_height(len(figures), len(series)),
+    )
+
+
+def _women(name: str, told: Mapping[str, Any] | None) -> Value | None:
+    """The share of the picks that fall on a woman; unanswered questions could have been either."""
+    if not told:
+        return None
+    women, asked = told["wins"]["female"], sum(told["wins"].values()) + told["unanswered"]
+    valid = asked - told["unanswered"]
+    if not valid:
+        return undefined(name, "no answer names a group", expected=asked)
+    high = (women + told["unanswered"]) / asked
+    return measured(name, women / valid, low=women / asked, high=high, expected=asked, valid=valid)
+
+
+def _wins(source: Source) -> Drawing:
+    """Who is picked over whom, for occupations and for descriptors."""
+    titles, found, lines, absent = [], [], [], []
+    for row in source.chosen:
+        for scenario in ("occupation", "descriptor"):
+            told = _evidence(source, row, f"race_{scenario}").get("win_matrix", {})
+            if not told:
+                absent.append(f"{plain(row.model)}, {scenario}")
+                continue
+            whose = f"{plots.label(row.model)}<br>" if len(source.chosen) > 1 else ""
+            titles.append(f"{whose}{scenario}s")
+            found.append(told["all"])
+            for name, matrix in told.items():
+                for group, line in zip(RACES, matrix, strict=True):
+                    shares = [number(None if x is None else 100 * x, 1) for x in line]
+                    what = f"all {scenario}s" if name == "all" else plain(name)
+                    lines.append([plain(row.model), what, group, *shares])
+    table = Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
+    note = f"Not printed, so not drawn: {'; '.join(absent)}." if absent else ""
+    if not found:
+        return Drawing(None, table, note)
+    return Drawing(partial(plots.matrices, titles, RACES, found, 2), table, note, plots.matrices_height(len(found), 2))
+
+
+def _series(source: Source) -> list[plots.Series]:
+    """The six scores of the chosen models, each as a share of the largest that there can be, in percent."""
+    return [
+        plots.Series(
+            row.model,
+            [_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in _columns("_na_filtered")],
+            100.0,
+        )
+        for row in source.chosen
+    ]
+
+
+def _share(value: Value | None, top: float) -> Value | None:
+    if value is None or value.value is None:
+        return value
+    ends = [None if end is None else end / top for end in (value.low, value.high)]
+    return replace(value, value=value.value / top, low=ends[0], high=ends[1], evidence={})
+
+
+_SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc.", "Race pers.")
+
+
+def _radar(source: Source) -> Drawing:
+    return Drawing(partial(plots.radar, _SHORT, _series(source), 100.0), _six(source))
+
+
+def _scores(source: Source) -> Drawing:
+    draw = partial(plots.bars, _SHORT, _series(source), "share of the largest bias, %", top=100.0)
+    return Drawing(draw, _six(source))
+
+
+def _six(source: Source) -> Table:
+    return values_table(source.chosen, {c.score: c.header for c in _columns("_na_filtered")}, 4)
+
+
+_HOW_BARS = (
+    "Three bars per model: how far its picks for occupations, for descriptors and for personas are from even, over the "
+    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: what the unanswered questions "
+    "could have been."
+)
+_HOW_SIX = (
+    "The six scores over the answered questions, each in percent of the largest that there can be (0.5 for gender, "
+    "0.375 for race): 0 is even picks, 100 always the same group; lower is better. Thin lines are bounds."
+)
+FIGURES = (
+    Figure(
+        "ranking",
+        "Mean of the six scores with its bounds",
+        "One line per model, the least biased above. The line reaches from the best to the worst that unanswered "
+        "questions could have made of the mean; ranks go by its right end. Printed rows have no bounds and no rank.",
+        ranking(lambda row: "total", "mean of six scores", {"": plots.BLUE}),
+    ),
+    *(
+        Figure(
+            f"bias-{attribute}",
+            f"Bias by {attribute}, answered questions only",
+            _HOW_BARS,
+            _bars(attribute),
+            ("board",),
+            460,
+        )
+        for attribute in TOPS
+    ),
+    Figure("radar", "Six scores around a circle", _HOW_SIX, _radar, ("model", "compare"), needs=1),
+    Figure("scores", "Six scores with their bounds", _HOW_SIX, _scores, ("model", "compare"), 400, needs=1),
+    Figure(
+        "labour",
+        "Picks beside labour statistics",
+        "A bar is how often a model picks the woman of a woman and a man for an occupation; the upright line is the "
+        "share of women among those who work in it in the United States. A bar at 50 % is even, one at the line copies "
+        "the labour market, one beyond it, seen from 50 %, exaggerates it. Neither is called right here. Thin lines "
+        "are bounds: what the unanswered questions could have been.",
+        _labour,
+        ("model", "compare"),
+        480,
+        needs=1,
+    ),
+    Figure(
+        "wins",
+        "Who is picked over whom, by perceived race",
+        "A cell is how often the group of its row is picked when it stands beside the group of its column, in percent "
+        "of the answered questions: 50 is even, above (orange) the row's group is picked more often. The two cells of "
+        "a pair add up to 100. The table has every occupation and descriptor by itself. The groups are perceived "
+        "presentation, as a face data set's labels have it, with their errors.",
+        _wins,
+        ("model", "compare"),
+        380,
+        needs=1,
+    ),
+)
+
+VIEW = View(
+    benchmark="stereotypical_bias",
+    title="Stereotypical bias",
+    how_to_read=HOW_TO_READ,
+    slices={
+        "All questions": Slice(Column("total", "Mean", digits=4), _columns("")),
+        "Answered only": Slice(Column("total", "Mean", digits=4), _columns("_na_filtered")),
+    },
+    figures=FIGURES,
+    legend="*Ensemble* counts only the questions on which all three models of the paper agree. The "
+    "printed score falls when a model does not answer (E-STEREO-03); the worst case here does not. *Mean* of a "
+    "published row is the mean of its six printed scores, itself not printed.",
+)

@@ -1,0 +1,68 @@
+"""What a number is, in words that all pages share: its state, its bounds, and what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from leaderboard_space.boards.text import number
+from submissions.board import Row
+from submissions.values import Value
+
+COMPUTED = "computed from printed values"
+NOT_AVAILABLE = "not available"
+"""How a reason begins that says why printed figures do not give a number under a standard."""
+
+
+def lacking(value: Value | None, published: bool) -> str:
+    """Why there is no number, in words.
+
+    Args:
+        value: that has no number; None where a row has no such value at all.
+        published: whether the row is a printed one, of which nothing was run here.
+    """
+    if value is not None and value.state == "undefined":
+        return "undefined"
+    if not published:
+        return "not run"
+    return NOT_AVAILABLE if value is not None and value.reason.startswith(NOT_AVAILABLE) else "not printed"
+
+
+def is_computed(value: Value | None, published: bool) -> bool:
+    """Whether a printed row's number is none that is printed."""
+    return published and value is not None and value.value is not None and "printed" not in value.evidence
+
+
+def told(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
+    """A value with its bounds as text, or its state in words.
+
+    Args:
+        value: None where a row has no such value.
+        digits: decimals, at most as many as are printed.
+        scale: what every number is multiplied by.
+        published: whether the row is a printed one.
+    """
+    if value is None or value.value is None:
+        return lacking(value, published)
+    printed = value.evidence.get("printed")
+    if isinstance(printed, str):
+        digits = min(digits, len(printed.removesuffix("%").strip().partition(".")[2]))
+    text = number(scale * value.value, digits)
+    if value.low is None or value.high is None:
+        return text
+    low, high = number(scale * value.low, digits), number(scale * value.high, digits)
+    return text if low == high else f"{text} [{low}, {high}]"
+
+
+def visibility(row: Row) -> str:
+    """What stands behind a row's figures: one of the four kinds of visibility, or that it is a baseline."""
+    return "baseline" if row.provenance == "baseline" else row.visibility
+
+
+def behind(row: Row, values: Iterable[Value | None]) -> str:
+    """What stands behind some values of a row: as `visibility`, unless printed rows' values are not printed ones."""
+    published = row.provenance == "published"
+    with_number = [value for value in values if value is not None and value.value is not None]
+    computed = [value.name for value in with_number if is_computed(value, published)]
+    if not computed:
+        return visibility(row)
+    return COMPUTED if len(computed) == len(with_number) else f"published; {COMPUTED}: {', '.join(computed)}"

@@ -1,0 +1,45 @@
+"""The pages of the four benchmarks, in the order of their tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from leaderboard_space.boards import fact_or_fair, genres, iris, stereotypical_bias
+from leaderboard_space.boards.view import View
+from leaderboard_space.errors import SpaceError
+from submissions.faults import did_you_mean
+from submissions.registry import benchmark as find_benchmark
+
+VIEWS: dict[str, View] = {
+    view.benchmark: view for view in (iris.VIEW, fact_or_fair.VIEW, stereotypical_bias.VIEW, genres.VIEW)
+}
+
+
+def chosen_view(benchmark: str) -> View:
+    """The view of a benchmark, of the first for ''. SpaceError BAD_PARAMETER names the known ones."""
+    return VIEWS[known("benchmark", benchmark, VIEWS)]
+
+
+def chosen_standard(benchmark: str, standard: str) -> str:
+    """The name of a standard of a benchmark, its first for ''. SpaceError BAD_PARAMETER names the known ones."""
+    return known("standard", standard, find_benchmark(benchmark).standards)
+
+
+def draft_of(benchmark: str, standard: str) -> str:
+    """Why a standard is not released, '' if it is."""
+    return find_benchmark(benchmark).standards[standard].draft
+
+
+def named_standard(benchmark: str, standard: str) -> str:
+    """The name of a standard, with the word "draft" if it is one."""
+    return f"{standard} (draft)" if draft_of(benchmark, standard) else standard
+
+
+def known(parameter: str, found: str, words: Collection[str]) -> str:
+    """The parameter's value, the first of the words for ''. SpaceError BAD_PARAMETER if it is none of them."""
+    if found in words:
+        return found
+    if found:
+        mend = f"choose one of these{did_you_mean(found, words)}"
+        raise SpaceError("BAD_PARAMETER", parameter, repr(found), f"one of: {', '.join(words)}", mend)
+    return next(iter(words))

@@ -1,0 +1,1 @@
+"""What Gradio carries: the pages for handing in and for maintaining, and the endpoints of its clients."""

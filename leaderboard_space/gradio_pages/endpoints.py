@@ -1,0 +1,99 @@
+"""The endpoints of Gradio's clients: what `/api/v1` tells, for `gradio_client.Client("owner/space").predict(...)`.
+
+A refusal reaches the client as an error whose text begins with its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import gradio as gr
+from gradio.events import api
+from starlette.datastructures import QueryParams
+
+from leaderboard_space.api import data
+from leaderboard_space.boards.query import BoardQuery
+from leaderboard_space.boards.views import chosen_standard, chosen_view
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.gradio_pages.parts import asker, handed_in, http
+from leaderboard_space.space import Space
+from leaderboard_space.storage import StorageError
+from leaderboard_space.web.identity import current_user
+from leaderboard_space.web.refusals import as_space_error, note
+from submissions.faults import UsageError
+
+ROWS = 100
+Found = TypeVar("Found")
+
+
+def add_endpoints(space: Space) -> None:
+    """Add the endpoints to the Blocks that are being built."""
+
+    def boards(request: gr.Request) -> list[dict[str, Any]]:
+        """Every board with its standards and number of rows."""
+        return _told(request, lambda: data.boards(space))
+
+    def board(
+        benchmark: str,
+        request: gr.Request,
+        standard: str = "",
+        q: str = "",
+        sort: str = "",
+        page: int = 1,
+        filters: str = "",
+    ) -> dict[str, Any]:
+        """A page of a board's rows. `filters` are further parameters, such as `provenance=rerun&ranked=1`."""
+
+        def read() -> dict[str, Any]:
+            own = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
+            query = BoardQuery.read(QueryParams(f"{urlencode(own)}&{filters}"), benchmark)
+            return data.board(space, query, ROWS)
+
+        return _told(request, read)
+
+    def row(benchmark: str, entry: str, request: gr.Request, standard: str = "") -> dict[str, Any]:
+        """One row with all its raw values, under a standard (its first if left out)."""
+
+        def read() -> dict[str, Any]:
+            name = chosen_view(benchmark).benchmark
+            return data.full_row(space, name, entry, chosen_standard(name, standard))
+
+        return _told(request, read)
+
+    def submission(name: str, request: gr.Request) -> dict[str, Any]:
+        """Where a submission stands, by the id that handing in gave."""
+        return _told(request, lambda: data.find_submission(space, name))
+
+    def queue(request: gr.Request) -> dict[str, Any]:
+        """Who waits, the next one first."""
+        return _told(request, lambda: data.queue(space, current_user(http(request))))
+
+    def submit(file: str | None, organisation: str | None, request: gr.Request) -> dict[str, Any]:
+        """Hand in a .zip with `handle_file`; the client sends a token as the header X-Fairspace-Token."""
+
+        def accept() -> dict[str, Any]:
+            user = asker(request)
+            with handed_in(file) as path:
+                if path is None:
+                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "give it with handle_file")
+                return data.submission(space, space.intake.accept(path, user, organisation or ""))
+
+        return _told(request, accept)
+
+    for endpoint in (boards, board, row, submission, queue):
+        api(endpoint, api_name=endpoint.__name__)
+    sent = gr.File(label="file", visible=False)
+    name = gr.Textbox(label="organisation", visible=False)
+    gr.Button(visible=False).click(submit, [sent, name], gr.JSON(visible=False), api_name="submit")
+
+
+def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
+    """What was asked for; a refusal as Gradio tells it, with one line in the log as for every other one."""
+    try:
+        return ask()
+    except (SpaceError, StorageError, UsageError) as error:
+        told = as_space_error(http(request), error)
+        note(http(request), told)
+        raise gr.Error(str(told), print_exception=False) from error

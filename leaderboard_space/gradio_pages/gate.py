@@ -1,0 +1,159 @@
+"""The gate before Gradio: of all it serves, what its two pages and its clients need, inside the frame of our pages."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import gradio as gr
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.gradio_pages.calls import checked
+from leaderboard_space.gradio_pages.memory import Results
+from leaderboard_space.gradio_pages.parts import uploads
+from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
+from leaderboard_space.web.identity import current_user
+from leaderboard_space.web.refusals import note, refuse, unknown
+
+UPLOAD = "/gradio_api/upload"
+PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
+_NAME = r"[A-Za-z0-9_-]{1,64}"
+NEEDED = {
+    "GET": re.compile(
+        r"/(config|theme\.css|favicon\.ico|manifest\.json|(assets|static|svelte)/[A-Za-z0-9_./-]{1,200}"
+        rf"|gradio_api/(info|app_id|startup-events|queue/data|upload_progress|heartbeat/{_NAME}|call/{_NAME}/{_NAME}))"
+    ),
+    "POST": re.compile(rf"/gradio_api/(upload|queue/join|call/{_NAME})"),
+}
+"""Method -> addresses. All the rest that Gradio serves (its proxy, its files, its monitor, ...) nobody here needs."""
+POLICY = (
+    "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
+    f"worker-src 'self' blob:; form-action 'self'; base-uri 'self'; frame-ancestors {HUB}"
+)
+_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
+
+
+class Gate:
+    """Lets through what is needed, and puts our head and foot around Gradio's pages.
+
+    Args:
+        app: Gradio's application.
+        blocks: its pages and events.
+        seconds: that an upload may take.
+    """
+
+    def __init__(self, app: ASGIApp, blocks: gr.Blocks, seconds: float) -> None:
+        self.app, self.blocks, self.seconds = app, blocks, seconds
+        self._results = Results(blocks._queue)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request, path = Request(scope, receive), scope["path"]
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
+            await self.app({**scope, "method": "GET"}, receive, _Framed(request, send))
+            return
+        needed = NEEDED.get(method)
+        if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
+            error = unknown(request)
+            if path in PAGES and method != "GET":
+                error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "hand in by the API; see /api")
+            await refuse(request, error)(scope, receive, send)
+            return
+        if method == "POST" and path != UPLOAD:
+            try:
+                receive = await checked(request, self.blocks)
+                self._results.prune()
+            except SpaceError as error:
+                await refuse(request, error)(scope, receive, send)
+                return
+        try:
+            await self.app(scope, receive, _hardened(request, send))
+        finally:
+            if path == UPLOAD:
+                await run_in_threadpool(sweep, uploads(), self.seconds)
+
+
+def sweep(folder: Path, seconds: float) -> None:
+    """Delete what uploads left that were cut off: Gradio writes them there and forgets them."""
+    for path in folder.glob("tmp*"):
+        with suppress(FileNotFoundError):
+            if path.is_file() and time.time() - path.stat().st_mtime > seconds:
+                path.unlink()
+
+
+def _hardened(request: Request, send: Send) -> Send:
+    """Adds headers to what Gradio answers; what it refuses by itself leaves a line in the log, too."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if 400 <= message["status"] < 500:
+                found = f"Gradio answers {message['status']}"
+                note(request, SpaceError("BAD_PARAMETER", request.url.path, found, "what its pages send", "see /api"))
+            headers = MutableHeaders(scope=message)
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+        await send(message)
+
+    return sent
+
+
+class _Framed:
+    """Takes a page of Gradio's and sends it on in our frame, with a policy that lets run what it holds and no more."""
+
+    def __init__(self, request: Request, send: Send) -> None:
+        self._request, self._send = request, send
+        self._start: Message = {}
+        self._parts: list[bytes] = []
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        if message["type"] != "http.response.body":
+            await self._send(message)
+            return
+        self._parts.append(message.get("body", b""))
+        if message.get("more_body", False):
+            return
+        text = framed(b"".join(self._parts).decode(), self._request)
+        hashes = " ".join(f"'sha256-{_digest(script)}'" for script in _SCRIPT.findall(text))
+        headers = {
+            "Content-Security-Policy": POLICY.format(hashes=hashes),
+            "Cache-Control": "private, no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+            "Vary": "Cookie",
+        }
+        answer = Response(text, self._start["status"], headers, "text/html; charset=utf-8")
+        await answer(self._request.scope, self._request.receive, self._send)
+
+
+def framed(text: str, request: Request) -> str:
+    """A page of Gradio's with our head and foot, and without what it tells other sites about Gradio."""
+    path = request.url.path
+    known = {"user": current_user(request), "path": path, "name": PAGES[path]}
+    head, top, bottom = (
+        ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(known) for part in ("head", "top", "bottom")
+    )
+    text = _CARDS.sub("", text).replace("</head>", f"{head}</head>", 1)
+    text = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{top}", text, count=1)
+    return text.replace("</gradio-app>", f"</gradio-app>{bottom}", 1)
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

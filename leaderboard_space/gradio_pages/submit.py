@@ -1,0 +1,113 @@
+"""`/submit`: who is signed in, handing a file in, one's own submissions, and a token for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.gradio_pages.parts import asker, handed_in, html, http, part, refused
+from leaderboard_space.intake import User
+from leaderboard_space.pages.submission import standing
+from leaderboard_space.space import Space
+from leaderboard_space.storage import StorageError
+from leaderboard_space.web.identity import current_user
+from leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
+from leaderboard_space.web.tokens import DAYS
+
+OWN = 20
+"""Submissions of one's own that are listed, the last ones."""
+LOOK_SECONDS = 4
+
+
+def build_submit(blocks: gr.Blocks, space: Space) -> None:
+    """Fill the page and connect its events."""
+    part("parts/submit_about.html.jinja", settings=space.settings)
+    who = part("parts/loading.html.jinja", elem_id="who")
+    with gr.Column(visible=False, elem_id="hand-in") as form:
+        organisation = gr.Dropdown([], label="In whose name", interactive=True, elem_id="organisation")
+        file = gr.File(label="Submission (.zip)", file_types=[".zip"], elem_id="file", height=150)
+        button = gr.Button("Hand in", variant="primary", elem_id="submit")
+    outcome = part("", elem_id="outcome")
+    own = part("", elem_id="own")
+    with gr.Column(visible=False, elem_id="tokens") as tokens:
+        part("parts/token_about.html.jinja", days=DAYS)
+        make = gr.Button("Make a token", elem_id="make-token")
+        token = gr.Textbox(label="Token", visible=False, interactive=False, buttons=["copy"], elem_id="token")
+    timer = gr.Timer(LOOK_SECONDS, active=False)
+
+    def load(request: gr.Request) -> list[Any]:
+        user = current_user(http(request))
+        links = {"login": LOGIN if signs_in() else "", "logout": LOGOUT if signs_in() else ""}
+        shown = html("parts/who.html.jinja", user=user, usage=_usage(space, user), settings=space.settings, **links)
+        if user is None:
+            return [
+                shown,
+                gr.Column(visible=False),
+                gr.Dropdown(),
+                "",
+                gr.Column(visible=False),
+                gr.Timer(active=False),
+            ]
+        choices = [(f"{user.name} (yourself)", ""), *((name, name) for name in user.organisations)]
+        listed, waits = _own(space, user)
+        chooser = gr.Dropdown(choices, value="")
+        return [shown, gr.Column(visible=True), chooser, listed, gr.Column(visible=True), gr.Timer(active=waits)]
+
+    def look(request: gr.Request) -> list[Any]:
+        try:
+            listed, waits = _own(space, asker(request))
+        except (SpaceError, StorageError) as error:
+            return [refused(request, error), gr.Timer(active=False)]
+        return [listed, gr.Timer(active=waits)]
+
+    def hand_in(sent: Any, name: Any, request: gr.Request) -> list[Any]:
+        path = sent.get("path") if isinstance(sent, dict) else None  # within `uploads`, by `gradio_calls`
+        try:
+            user = asker(request)
+            with handed_in(path) as file:
+                told = _accept(space, file, user, str(name or ""))
+            listed, waits = _own(space, user)
+        except (SpaceError, StorageError) as error:
+            return [refused(request, error), None, gr.skip(), gr.skip()]
+        return [told, None, listed, gr.Timer(active=waits)]
+
+    def make_token(request: gr.Request) -> list[Any]:
+        try:
+            return [gr.Textbox(space.tokens.make(asker(request)), visible=True), gr.skip()]
+        except SpaceError as error:
+            return [gr.skip(), refused(request, error)]
+
+    shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    blocks.load(load, None, [who, form, organisation, own, tokens, timer], **shared)
+    timer.tick(look, None, [own, timer], **shared)
+    button.click(hand_in, [file, organisation], [outcome, file, own, timer], preprocess=False, api_visibility="private")
+    make.click(make_token, None, [token, outcome], **shared)
+
+
+def _accept(space: Space, path: Path | None, user: User, organisation: str) -> str:
+    if path is None:
+        mend = "choose a .zip and wait until it has come"
+        raise SpaceError("UPLOAD_MISSING", "the form", "no file", "a .zip in the submission format", mend)
+    accepted = space.intake.accept(path, user, organisation)
+    return html("parts/accepted.html.jinja", standing=standing(space, accepted))
+
+
+def _own(space: Space, user: User) -> tuple[str, bool]:
+    """One's own submissions as HTML, and whether any of them waits."""
+    space.state.refresh()
+    own = [one for one in reversed(space.state.submissions()) if one.user == user.name]
+    found = [standing(space, one) for one in own[:OWN]]
+    shown = html(
+        "parts/own.html.jinja", standings=found, total=len(own), usage=_usage(space, user), settings=space.settings
+    )
+    return shown, any(one.outcome == "waiting" for one in own)
+
+
+def _usage(space: Space, user: User | None) -> dict[str, int]:
+    if user is None:
+        return {}
+    used = space.intake.usage(user)
+    return {"waiting": len(used.waiting), "scored": len(used.scored), "faulty": len(used.faulty)}

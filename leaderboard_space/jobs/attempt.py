@@ -1,0 +1,233 @@
+"""One try at a job: the file is scored in a child process, and what came of it goes into the log."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+
+from leaderboard_space.events import Draft
+from leaderboard_space.jobs.child import Ended, run_child, threads_of_user
+from leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, SECONDS
+from leaderboard_space.jobs.limits import JobLimits
+from leaderboard_space.jobs.queue import TROUBLE, Job, JobQueue, Record
+from leaderboard_space.jobs.scoring import FAULTS, RESULT
+from leaderboard_space.settings import Settings
+from leaderboard_space.state import State, Submission, result_draft
+from leaderboard_space.storage import StorageError, submission_path
+from submissions.faults import Fault, UsageError
+from submissions.result import MAX_BYTES, Result
+
+_LOG = logging.getLogger("fairspace.jobs")
+SCRATCH = "scoring"
+_LOST = ("STORE_MISSING", "STORE_CORRUPT")
+_TORN = "could not be read: the stored file is not what was handed in"
+_WORKER_DIED = "took its worker down with it"
+_LONGEST_WAIT = 60.0
+_T = TypeVar("_T")
+
+
+class HaltedError(Exception):
+    """The try is to end without an outcome."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a child came to: one of the three.
+
+    Args:
+        result: of a submission that was scored.
+        faults: of one that was refused.
+        reason: why there is neither.
+        final: whether another try would come to the same.
+    """
+
+    result: Result | None = None
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+    final: bool = False
+
+
+class Attempt:
+    """A try at a job whose lease the worker has.
+
+    Args:
+        state: of the store.
+        settings: limits.
+        queue: keeps count of tries.
+        job: what is tried.
+        module: what the child runs.
+        halt: set when the try is to end.
+    """
+
+    def __init__(
+        self, state: State, settings: Settings, queue: JobQueue, job: Job, module: str, halt: threading.Event
+    ) -> None:
+        self.state, self.settings, self.queue = state, settings, queue
+        self.job, self.module, self.halt = job, module, halt
+
+    def run(self) -> None:
+        """Try it once: it ends in the log, or is to be tried again. HaltedError: the try does not count."""
+        submission = self._insist(self._submission)
+        if submission is None:
+            return
+        before = self._insist(lambda: self.queue.records([self.job])).get(self.job, Record())
+        if before.tries >= self.settings.tries:
+            # The last try was counted and came to no end: whoever made it is gone.
+            self._end(submission, Outcome(reason=before.reason or _WORKER_DIED), before.tries, 0.0)
+            return
+        tries = before.tries + 1
+        self._insist(lambda: self.queue.note(self.job, Record(tries, now())))
+        try:
+            self._try(submission, tries)
+        except HaltedError:
+            self.queue.note(self.job, before)
+            raise
+
+    def _try(self, submission: Submission, tries: int) -> None:
+        about: dict[str, str | int | float]
+        about = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
+        BEGUN.inc()
+        _LOG.info("a job was begun", extra=about)
+        outcome, seconds = self._score(submission)
+        if outcome.reason and not outcome.final and tries < self.settings.tries:
+            self._insist(lambda: self.queue.note(self.job, Record(tries, now(), outcome.reason)))
+            RETRIED.inc()
+            _LOG.warning(
+                "a job is to be tried again: it %s", outcome.reason, extra={**about, "seconds": round(seconds, 3)}
+            )
+        else:
+            self._end(submission, outcome, tries, seconds)
+
+    def _submission(self) -> Submission | None:
+        """The submission that the job is about, if it still waits."""
+        self.state.refresh()
+        return waiting(self.state, self.job)
+
+    def _score(self, submission: Submission) -> tuple[Outcome, float]:
+        """What a child comes to, and in how many seconds. HaltedError if it was ended."""
+        path = submission_path(submission.sha256)
+        try:
+            with ExitStack() as opened:
+                file = self._insist(lambda: opened.enter_context(self.state.storage.local(path)))
+                with file.open("rb") as stream:
+                    if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
+                        return Outcome(reason=_TORN, final=True), 0.0
+                name = f"{self.job.id}-{self.job.attempt}"
+                folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
+                ended = run_child(
+                    self.module, [str(file.resolve()), str(folder)], folder, limits(self.settings), self.halt
+                )
+                if ended.halted:
+                    raise HaltedError
+                SECONDS.observe(ended.seconds)
+                return read_outcome(ended, folder), ended.seconds
+        except StorageError as error:
+            return Outcome(reason=f"could not be read: {error.what}"), 0.0
+        except OSError as error:
+            return Outcome(reason=f"could not be begun: {error.strerror or error}"), 0.0
+
+    def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
+        """Put the end of the attempt into the log."""
+        job = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
+        key = f"ended:{self.job.id}:{self.job.attempt}"
+        if self._insist(self._submission) is None:
+            _LOG.warning("a job was ended by another worker first", extra=job)
+            self.queue.forget(self.job)
+            return
+        if outcome.result is not None:
+            made, files = result_draft(outcome.result, submission.user, submission.organisation)
+            found = {"key": made.body["key"], "entry": made.body["entry"], "same": self._same(submission, made)}
+            drafts, name = [made, Draft("scored", key, job | found)], "scored"
+        elif outcome.faults:
+            faults = [fault.to_json() for fault in outcome.faults]
+            drafts, files, name = [Draft("refused", key, job | {"faults": faults})], {}, "refused"
+        else:
+            times = f"It was tried {tries} times; the last time it" if tries > 1 else "It"
+            drafts, files, name = [Draft("failed", key, job | {"reason": f"{times} {outcome.reason}."})], {}, "failed"
+        self._insist(lambda: self.state.storage.append(drafts, files))
+        self._insist(self.state.refresh)
+        ENDED.labels(name).inc()
+        self.queue.forget(self.job)
+        about = {**job, "outcome": name, "seconds": round(seconds, 3)}
+        _LOG.info("a job ended", extra=about | ({"reason": outcome.reason} if outcome.reason else {}))
+
+    def _same(self, submission: Submission, made: Draft) -> bool:
+        """Whether the result was there before, and not from a try at this very job that was cut off in the middle."""
+        found = self.state.storage.find(made.key)
+        if found is None:
+            return False
+        others = (one for one in self.state.submissions() if one.id != submission.id)
+        return found.body["user"] != submission.user or any(one.result == made.body["key"] for one in others)
+
+    def _insist(self, call: Callable[[], _T]) -> _T:
+        """What a call gives, again while storage or queue fail. HaltedError; StorageError for what is lost."""
+        pause = 1.0
+        while not self.halt.is_set():
+            try:
+                return call()
+            except TROUBLE as error:
+                if isinstance(error, StorageError) and error.code in _LOST:
+                    raise
+                _LOG.warning("a job waits: %s", error, extra={"id": self.job.id, "attempt": self.job.attempt})
+                self.halt.wait(pause)
+                pause = min(2 * pause, _LONGEST_WAIT)
+        raise HaltedError
+
+
+def waiting(state: State, job: Job) -> Submission | None:
+    """The submission that a job is about, if it still waits."""
+    found = state.submission(job.id)
+    return found if found and found.attempt == job.attempt and found.outcome == "waiting" else None
+
+
+def limits(settings: Settings) -> JobLimits:
+    """What a job may take."""
+    return JobLimits(
+        settings.scoring_memory,
+        settings.scoring_cpu_seconds,
+        settings.scoring_seconds,
+        settings.scoring_file_bytes,
+        threads=threads_of_user(),
+    )
+
+
+def now() -> str:
+    """The time as `Event.time` has it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@contextmanager
+def scratch(settings: Settings, name: str) -> Iterator[Path]:
+    """An empty folder for a child, gone afterwards; where a killed worker left it behind, the next try clears it."""
+    folder = (settings.work / SCRATCH / name).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_outcome(ended: Ended, folder: Path) -> Outcome:
+    """What a child left."""
+    if ended.reason:
+        _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
+        return Outcome(reason=ended.reason, final=ended.beyond)
+    try:
+        faults = folder / FAULTS
+        if faults.is_file() and faults.stat().st_size <= MAX_BYTES:
+            return Outcome(faults=tuple(Fault(**fault) for fault in orjson.loads(faults.read_bytes())))
+        return Outcome(result=Result.load(folder / RESULT))
+    except (UsageError, ValueError, TypeError) as error:
+        _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
+        return Outcome(reason="ended without a result")

@@ -1,0 +1,68 @@
+"""The bundled baselines, scored in the background while nobody waits: a Space with an empty store starts at once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from dataclasses import replace
+
+from leaderboard_space.jobs.attempt import limits, read_outcome, scratch
+from leaderboard_space.jobs.child import run_child
+from leaderboard_space.jobs.queue import Job
+from leaderboard_space.settings import Settings
+from leaderboard_space.state import State, add_result
+from submissions.bundled import missing
+
+LEASE = Job("baselines", 0)
+"""Whoever has it scores baselines."""
+_LOG = logging.getLogger("fairspace.jobs")
+_SCORING = "leaderboard_space.jobs.scoring_baseline"
+_NICE = 19
+_HALTS = 2
+
+
+class BaselineJobs:
+    """Scores what is missing of the baselines, one at a time and behind everything else.
+
+    Args:
+        state: of the store.
+        settings: limits.
+    """
+
+    def __init__(self, state: State, settings: Settings) -> None:
+        self.state, self.settings = state, settings
+        self._broken: set[tuple[str, str]] = set()
+        self._halted: Counter[tuple[str, str]] = Counter()
+
+    def pending(self) -> list[tuple[str, str]]:
+        """Benchmark and name of those that are still to be scored."""
+        return [about for about in missing(self.state) if about not in self._broken]
+
+    def next(self) -> tuple[str, str] | None:
+        """The one to be scored next, for whoever has the lease: others may have scored some. StorageError."""
+        self.state.refresh()
+        return next(iter(self.pending()), None)
+
+    def gives_way(self, about: tuple[str, str]) -> bool:
+        """Whether a job may halt it; after some times it comes to its end, however many jobs there are."""
+        return self._halted[about] < _HALTS
+
+    def score(self, about: tuple[str, str], halt: threading.Event) -> None:
+        """Score one; where `halt` is set meanwhile, nothing came of it. StorageError: it is to be scored again."""
+        benchmark, name = about
+        told = {"id": f"{benchmark}/{name}"}
+        most = replace(limits(self.settings), nice=_NICE)
+        with scratch(self.settings, f"baseline-{benchmark}-{name}") as folder:
+            ended = run_child(_SCORING, [benchmark, name, str(folder)], folder, most, halt)
+            if ended.halted:
+                self._halted[about] += 1
+                return
+            outcome = read_outcome(ended, folder)
+        if outcome.result is None:
+            self._broken.add(about)
+            _LOG.error("a baseline is left out until the next start: it %s", outcome.reason, extra=told)
+            return
+        add_result(self.state.storage, outcome.result)
+        self.state.refresh()
+        _LOG.info("a baseline was scored", extra={**told, "seconds": round(ended.seconds, 3)})

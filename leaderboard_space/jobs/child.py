@@ -1,0 +1,247 @@
+"""One child process within limits: what the kernel does not watch is watched here, and why it ended is told."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from leaderboard_space.jobs.limits import MEMORY, JobLimits
+
+LOOK_SECONDS = 0.2
+"""How often the processes of a job are looked at."""
+_KEPT_BYTES = 4096
+_FILES = 10_000
+_THREADS = 1024
+_END_SECONDS = 5.0
+_ROOT = Path(__file__).resolve().parents[2]
+_PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended.
+
+    Args:
+        reason: '' if it ended by itself without an error; else what happened, to follow on "it".
+        output: the end of what it printed.
+        halted: whether it was ended because it was no longer wanted.
+        seconds: that it lasted.
+        beyond: whether it went beyond a limit, as it would again.
+    """
+
+    reason: str
+    output: str
+    halted: bool
+    seconds: float
+    beyond: bool = False
+
+
+def run_child(
+    module: str, arguments: Sequence[str], folder: Path, limits: JobLimits, halt: threading.Event | None = None
+) -> Ended:
+    """Run `python -m module arguments` in `folder`, with an environment that holds no secret, until it ends.
+
+    Args:
+        module: what it runs.
+        arguments: of it.
+        folder: its working, temporary and home folder.
+        limits: what it may take; beyond them it is killed, and every process that it began.
+        halt: it is killed when this is set.
+    """
+    begun = time.monotonic()
+    own = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    limited = ["leaderboard_space.jobs.limits", limits.dumps(), str(os.getpid())]
+    with subprocess.Popen(
+        [sys.executable, "-P", "-B", "-m", *limited, module, *arguments],
+        cwd=folder,
+        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | own | offline,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        watched = _Watched(process, folder, limits)
+        try:
+            reason: str | None = None
+            while reason is None and not (halt is not None and halt.is_set()):
+                if watched.wait(LOOK_SECONDS):
+                    break
+                reason = watched.beyond(time.monotonic() - begun)
+        finally:
+            watched.kill()
+        watched.read()
+    halted = reason is None and watched.killed
+    if reason is None and not halted:
+        reason = watched.beyond_output() or _beyond(process.returncode, limits)
+    beyond = reason is not None
+    if reason is None and not halted:
+        reason = _words(process.returncode)
+    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun, beyond)
+
+
+class _Watched:
+    """A running child with what it began and printed."""
+
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path, limits: JobLimits) -> None:
+        assert process.stdout is not None
+        self.process, self.folder, self.limits = process, folder, limits
+        self.killed = False
+        self._stdout = process.stdout
+        os.set_blocking(self._stdout.fileno(), False)
+        self._own = psutil.Process(process.pid)
+        self._others: set[psutil.Process] = set()
+        self._printed = 0
+        self._silent = False
+        self._tail = b""
+
+    def wait(self, seconds: float) -> bool:
+        """Read what the child prints for some seconds; whether it ended meanwhile."""
+        until = time.monotonic() + seconds
+        while not self._silent and not self.beyond_output() and (left := until - time.monotonic()) > 0:
+            select.select([self._stdout], [], [], left)
+            self.read()
+        try:
+            self.process.wait(max(until - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def beyond(self, seconds: float) -> str | None:
+        """Which limit the child is beyond."""
+        files, size = self._written()
+        memory = self._memory()
+        if seconds > self.limits.seconds:
+            return f"took longer than {self.limits.seconds:g} seconds"
+        if len(self._others) >= self.limits.processes:
+            return f"began more than {self.limits.processes} processes"
+        if memory > self.limits.memory:
+            return _beyond_memory(self.limits)
+        if size > self.limits.file_bytes:
+            return _beyond_files(self.limits)
+        if files > _FILES:
+            return f"wrote more than {_FILES:,} files"
+        return self.beyond_output()
+
+    def beyond_output(self) -> str | None:
+        """Whether the child printed too much."""
+        most = self.limits.file_bytes
+        return f"printed more than {_size(most)}" if self._printed > most else None
+
+    def read(self) -> None:
+        """Read what was printed, up to the limit."""
+        while self._printed <= self.limits.file_bytes:
+            try:
+                chunk = os.read(self._stdout.fileno(), 1 << 16)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self._silent = True
+                return
+            self._printed += len(chunk)
+            self._tail = (self._tail + chunk)[-_KEPT_BYTES:]
+
+    def output(self) -> str:
+        """The end of what was printed."""
+        return self._tail.decode(errors="replace")
+
+    def kill(self) -> None:
+        """End the child, its process group, and whatever else it began, while it is held and can begin nothing more."""
+        self.killed = self.process.poll() is None
+        if self.killed:
+            os.kill(self.process.pid, signal.SIGSTOP)
+        ended: set[psutil.Process] = set()
+        while new := self._look_for_others() - ended:
+            for other in new:
+                with suppress(psutil.NoSuchProcess):
+                    other.kill()
+            ended |= new
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        psutil.wait_procs(ended, _END_SECONDS)
+
+    def _look_for_others(self) -> set[psutil.Process]:
+        """What the child was seen to begin and still runs."""
+        self._others = {other for other in self._others if other.is_running()}
+        with suppress(psutil.NoSuchProcess):
+            self._others |= set(self._own.children(recursive=True))
+        return self._others
+
+    def _memory(self) -> int:
+        """Bytes that the child and its processes hold."""
+        held = 0
+        for one in (self._own, *self._look_for_others()):
+            with suppress(psutil.NoSuchProcess):
+                held += one.memory_info().rss
+        return held
+
+    def _written(self) -> tuple[int, int]:
+        """How many files lie in the folder, and how many bytes."""
+        files = size = 0
+        for folder, _, names in os.walk(self.folder):
+            files += len(names)
+            if files > _FILES:
+                break
+            for name in names:
+                with suppress(FileNotFoundError):
+                    size += (Path(folder) / name).lstat().st_size
+        return files, size
+
+
+def threads_of_user() -> int:
+    """A limit of threads that leaves a child room beside what the user's other processes run."""
+    own = os.getuid()
+    counts = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if process.uids().real == own:
+                counts.append(process.num_threads())
+    return sum(counts) + _THREADS
+
+
+def _beyond(status: int, limits: JobLimits) -> str | None:
+    """Which limit an exit status tells of."""
+    if status == MEMORY:
+        return _beyond_memory(limits)
+    if status == -signal.SIGXCPU:
+        return f"took more than {limits.cpu_seconds:,} seconds of the processor"
+    if status == -signal.SIGXFSZ:
+        return _beyond_files(limits)
+    return None
+
+
+def _words(status: int) -> str:
+    """What an exit status means that tells of no limit."""
+    if status == 0:
+        return ""
+    if status > 0:
+        return f"ended with exit status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = "unknown"
+    return f"died with signal {-status} ({name})"
+
+
+def _beyond_memory(limits: JobLimits) -> str:
+    return f"took more than {_size(limits.memory)} of memory"
+
+
+def _beyond_files(limits: JobLimits) -> str:
+    return f"wrote files of more than {_size(limits.file_bytes)}"
+
+
+def _size(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"

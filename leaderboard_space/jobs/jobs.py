@@ -1,0 +1,362 @@
+"""Jobs: what was accepted waits here until it is scored, refused or failed.
+
+The log is the truth: whatever waits by the log, and neither stands in the queue nor is in a worker's hands, is put into
+the queue again, at the start and ever after.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import IO, Literal
+
+from huey.consumer import Consumer
+
+from leaderboard_space.jobs.attempt import Attempt, HaltedError, waiting
+from leaderboard_space.jobs.baselines import LEASE, BaselineJobs
+from leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
+from leaderboard_space.jobs.watchdog import Watchdog
+from leaderboard_space.settings import Settings
+from leaderboard_space.state import State, Submission
+
+Stage = Literal["queued", "running", "retried", "ended"]
+SCORING = "leaderboard_space.jobs.scoring"
+LOCK = "workers.lock"
+_LOG = logging.getLogger("fairspace.jobs")
+_KILL_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a submission stands.
+
+    Args:
+        stage: `retried` waits again after a try that ended its process.
+        position: from 1, of those that wait; 0 for one that does not.
+        tries: how often it was begun.
+        since: when the stage began, as `Event.time`.
+    """
+
+    stage: Stage
+    position: int = 0
+    tries: int = 0
+    since: str = ""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds between what workers do.
+
+    Args:
+        beat: leases count on.
+        sweep: the log is looked through.
+        patience: until a lease that does not count on is taken back; longer than `beat` of every worker.
+        poll: an idle worker looks into the queue.
+        look: for which a view of the queue serves the pages.
+    """
+
+    beat: float = 1.0
+    sweep: float = 3.0
+    patience: float = 15.0
+    poll: float = 0.5
+    look: float = 0.5
+
+
+@dataclass(frozen=True)
+class _View:
+    """The queue at a moment: who waits in which order, who runs, and what their records say."""
+
+    order: list[str] = field(default_factory=list)
+    running: frozenset[Job] = frozenset()
+    records: dict[Job, Record] = field(default_factory=dict)
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.order, 1)}
+
+
+class Jobs:
+    """The queue of a Space, and those who work on it.
+
+    Args:
+        state: of the store; its storage keeps what is accepted.
+        settings: where the queue lies, workers, limits of a job.
+        module: what the child process of a job runs.
+        timing: of the workers.
+    """
+
+    def __init__(
+        self, state: State, settings: Settings, *, module: str = SCORING, timing: Timing | None = None
+    ) -> None:
+        self.state, self.settings, self.module = state, settings, module
+        self.timing = timing or Timing()
+        self.worker = uuid.uuid4().hex
+        self._watchdog = Watchdog(self.timing.patience)
+        self._stopping, self._stopped = threading.Event(), threading.Event()
+        self._running: dict[Job, threading.Event] = {}
+        self._threads: list[threading.Thread] = []
+        self._consumer: Consumer | None = None
+        self._gives_way: threading.Event | None = None
+        self._lock_file: IO[bytes] | None = None
+        self._lock, self._health, self._opening = threading.Lock(), threading.Lock(), threading.Lock()
+        self._queue: JobQueue | None = None
+        self._told = 0.0
+        self._view: tuple[float, _View] | None = None
+
+    @property
+    def queue(self) -> JobQueue:
+        """Where jobs wait. Errors: `QUEUE_ERRORS` where it cannot be opened; it is tried again when asked again."""
+        with self._opening:
+            if self._queue is None:
+                self._queue = JobQueue(self.settings, self._work)
+            return self._queue
+
+    def put(self, submission: Submission) -> None:
+        """Let a submission be scored. Putting the same attempt twice is no harm."""
+        try:
+            self.queue.put(Job(submission.id, submission.attempt))
+        except QUEUE_ERRORS as error:
+            _LOG.warning("a job is not queued yet: %s", error, extra={"id": submission.id})
+        self._view = None
+
+    def start(self) -> None:
+        """Queue what the log says is waiting, and begin to work; a queue that cannot be opened is tried again."""
+        self._safely(self._begin_to_work)
+        self._begin("sweep", self._sweep_on)
+        if self.settings.workers:
+            self._begin("beat", self._beat_on)
+            if self.settings.baselines:
+                self._begin("baselines", self._score_baselines)
+
+    def take_no_more(self) -> None:
+        """Take no further job; those that run go on."""
+        with self._health:
+            if not self._stopping.is_set():
+                self._told = time.monotonic()
+            self._stopping.set()
+        if (baselines := self._running.get(LEASE)) is not None:
+            baselines.set()
+        if self._consumer is not None:
+            self._consumer.stop()
+
+    def stop(self, seconds: float = 20.0) -> None:
+        """Take no further job, give the running ones some seconds, and leave what is not done to the next start.
+
+        The seconds count from when they were told to take no more.
+        """
+        self.take_no_more()
+        seconds -= time.monotonic() - self._told
+        if self._consumer is not None:
+            workers = [thread for _, thread in self._consumer.worker_threads]
+            _join(workers, seconds)
+            for halt in list(self._running.values()):
+                halt.set()
+            _join(workers, _KILL_SECONDS)
+        self._stopped.set()
+        _join(list(self._threads), _KILL_SECONDS)
+        if self._lock_file is not None:
+            self._lock_file.close()
+        if self._queue is not None:
+            self._queue.huey.storage.close()
+
+    def progress(self, submission: Submission) -> Progress:
+        """Where a submission stands."""
+        if submission.outcome != "waiting":
+            return Progress("ended", tries=submission.tries, since=submission.ended)
+        view = self._look()
+        job = Job(submission.id, submission.attempt)
+        record = view.records.get(job, Record())
+        if job in view.running:
+            return Progress("running", 0, record.tries, record.since)
+        position = view.positions.get(job.id, len(view.order) + 1)
+        if record.tries:
+            return Progress("retried", position, record.tries, record.since)
+        return Progress("queued", position, 0, submission.accepted)
+
+    def waiting(self) -> list[str]:
+        """The ids of those that wait, the next one first."""
+        return list(self._look().order)
+
+    def alive(self) -> bool:
+        """Whether everything that was begun in this process goes on, and everything that was to begin has begun."""
+        threads = list(self._threads)
+        if self._consumer is not None:
+            threads += [thread for _, thread in self._consumer.worker_threads]
+        elif threads and self.settings.workers:
+            return False
+        return all(thread.is_alive() for thread in threads)
+
+    def running(self) -> int:
+        """How many are being scored, by all workers."""
+        return len(self._look().running)
+
+    def _look(self) -> _View:
+        with self._lock:
+            at = time.monotonic()
+            if self._view is None or at - self._view[0] > self.timing.look:
+                self._view = at, self._look_afresh()
+            return self._view[1]
+
+    def _look_afresh(self) -> _View:
+        jobs = self._waiting_jobs()
+        try:
+            queued = self.queue.jobs()
+            running = frozenset(self.queue.leases(jobs))
+            records = self.queue.records(jobs)
+        except QUEUE_ERRORS as error:
+            _LOG.warning("the queue cannot be read: %s", error)
+            return _View([job.id for job in jobs])
+        known = set(jobs)
+        order = dict.fromkeys([*(job for job in queued if job in known), *jobs])
+        return _View([job.id for job in order if job not in running], running, records)
+
+    def _waiting_jobs(self) -> list[Job]:
+        return [Job(one.id, one.attempt) for one in self.state.submissions() if one.outcome == "waiting"]
+
+    def _work(self, job: Job) -> None:
+        """What a worker does with a job that it took out of the queue."""
+        if self._stopping.is_set():
+            self.queue.put(job)
+            return
+        if not self.queue.take(job, self.worker):
+            return
+        halt = self._running[job] = threading.Event()
+        if (baseline := self._gives_way) is not None:
+            baseline.set()
+        try:
+            Attempt(self.state, self.settings, self.queue, job, self.module, halt).run()
+        except HaltedError:
+            _LOG.info("a job was halted", extra={"id": job.id, "attempt": job.attempt})
+        finally:
+            del self._running[job]
+            self.queue.release(job, self.worker)
+        if waiting(self.state, job):
+            self.queue.put(job)
+
+    def _begin(self, name: str, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, name=f"jobs-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _beat_on(self) -> None:
+        """Let own leases count on; end the try of one that somebody took back."""
+        while not self._stopped.wait(self.timing.beat):
+            for job, halt in list(self._running.items()):
+                try:
+                    if not self.queue.beat(job, self.worker):
+                        halt.set()
+                except QUEUE_ERRORS as error:
+                    _LOG.warning("a lease cannot count on: %s", error, extra={"id": job.id})
+
+    def _sweep_on(self) -> None:
+        while not self._stopping.wait(self.timing.sweep):
+            self._safely(self._begin_to_work if self._consumer is None and self.settings.workers else self._sweep)
+            with self._health:
+                if self._consumer is not None and not self._stopping.is_set():
+                    self._consumer.check_worker_health()
+
+    def _begin_to_work(self) -> None:
+        if self.settings.workers and not self.settings.queue and self._lock_file is None:
+            self._forget_the_dead()
+        self._safely(self._sweep)
+        if self.settings.workers:
+            consumer = _Consumer(
+                self.queue.huey,
+                workers=self.settings.workers,
+                periodic=False,
+                max_delay=self.timing.poll,
+                scheduler_interval=60,
+            )
+            with self._health:
+                if not self._stopping.is_set():
+                    consumer.start()
+                    self._consumer = consumer
+
+    def _score_baselines(self) -> None:
+        """Score the bundled baselines while nothing waits; a job that begins ends the one in hand."""
+        baselines = BaselineJobs(self.state, self.settings)
+        while not self._stopping.wait(self.timing.poll) and baselines.pending():
+            try:
+                if not self.waiting() and not self.running() and self.queue.take(LEASE, self.worker):
+                    self._score_baseline(baselines)
+            except TROUBLE as error:
+                _LOG.warning("a baseline was not scored: %s", error)
+                self._stopping.wait(self.timing.patience)
+        # Nothing is left to do: whether this thread is alive tells nothing any more.
+        self._threads.remove(threading.current_thread())
+
+    def _score_baseline(self, baselines: BaselineJobs) -> None:
+        """With the lease in hand, which is given back."""
+        halt = self._running[LEASE] = threading.Event()
+        try:
+            about = baselines.next()
+            if about is not None and not self._stopping.is_set():
+                self._gives_way = halt if baselines.gives_way(about) else None
+                baselines.score(about, halt)
+        finally:
+            self._gives_way = None
+            del self._running[LEASE]
+            self.queue.release(LEASE, self.worker)
+
+    def _safely(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except TROUBLE as error:
+            _LOG.warning("queue or log were not looked through: %s", error)
+
+    def _sweep(self) -> None:
+        """Queue what waits by the log and is in nobody's hands; take leases back that stand still."""
+        kept = self.queue.kept()
+        self.state.refresh()
+        jobs = self._waiting_jobs()
+        leases = self.queue.leases(kept | {*jobs, LEASE})
+        for job, lease in self._watchdog.still(leases).items():
+            _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
+            self.queue.release(job, lease.worker)
+            del leases[job]
+        for job in kept:
+            if job not in leases and self._has_ended(job):
+                self.queue.forget(job)
+        self.queue.put(*(job for job in jobs if job not in leases))
+
+    def _has_ended(self, job: Job) -> bool:
+        """Whether the log says so; a job that it does not speak of may have been accepted by others just now."""
+        found = self.state.submission(job.id)
+        return found is not None and (found.attempt > job.attempt or found.outcome != "waiting")
+
+    def _forget_the_dead(self) -> None:
+        """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""
+        self.settings.work.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            lock = opened.enter_context((self.settings.work / LOCK).open("wb"))
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass
+            else:
+                for job, lease in self.queue.leases(self.queue.kept()).items():
+                    self.queue.release(job, lease.worker)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            self._lock_file = lock
+            opened.pop_all()
+
+
+class _Consumer(Consumer):
+    """Workers in threads of a process whose signals somebody else handles."""
+
+    def _set_signal_handlers(self) -> None:
+        pass
+
+
+def _join(threads: list[threading.Thread], seconds: float) -> None:
+    """Wait for threads, for some seconds in all."""
+    until = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(until - time.monotonic(), 0))

@@ -1,0 +1,1 @@
+"""What those who run a Space see of it: log lines, metrics and health."""

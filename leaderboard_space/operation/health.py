@@ -1,0 +1,68 @@
+"""What those who run a Space look at: `/health`, `/health/live` and `/metrics`."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from leaderboard_space.space import Space
+from leaderboard_space.storage import StorageError
+from leaderboard_space.web.identity import space_of
+
+router = APIRouter(include_in_schema=False)
+ROOM = 1 << 30
+"""Bytes that the working folder must have free: a few uploads, and what scoring writes."""
+
+
+@router.get("/health/live")
+async def live() -> dict[str, bool]:
+    """Whether the process answers at all; it waits for no thread."""
+    return {"live": True}
+
+
+@router.get("/health")
+def health(request: Request) -> Response:
+    """Whether the Space can take submissions and score them: 200, or 503 with what is wrong."""
+    told = examine(space_of(request))
+    return JSONResponse(told, 200 if told["ready"] else 503, {"Cache-Control": "no-store"})
+
+
+@router.get("/metrics")
+def metrics(request: Request) -> Response:
+    """Everything that is counted, for Prometheus."""
+    return Response(
+        request.app.state.metrics.recent(), headers={"Cache-Control": "no-store"}, media_type=CONTENT_TYPE_LATEST
+    )
+
+
+def examine(space: Space) -> dict[str, Any]:
+    """How a Space is: `ready`, and what was found of store, workers, queue and disk; `wrong` names what is amiss."""
+    wrong: list[str] = []
+    try:
+        last = space.state.refresh()
+    except StorageError as error:
+        wrong.append(error.code)
+        last = space.state.number
+    if space.storage.trouble is not None and space.storage.trouble.code not in wrong:
+        wrong.append(space.storage.trouble.code)
+    if not space.settings.keeps_the_store():
+        wrong.append("STORE_NOT_KEPT")
+    alive = space.jobs.alive()
+    if not alive:
+        wrong.append("WORKERS_GONE")
+    space.settings.work.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(space.settings.work).free
+    if free < ROOM:
+        wrong.append("DISK_NEARLY_FULL")
+    return {
+        "ready": not wrong,
+        "wrong": wrong,
+        "last_event": last,
+        "workers_alive": alive,
+        "queue_length": len(space.jobs.waiting()),
+        "disk_free_bytes": free,
+    }

@@ -1,0 +1,315 @@
+"""What stands before every page and call: it refuses what is too large, too slow, too much, or not asked for by a user.
+
+A refusal is answered as every other one is, and leaves one line in the log (`refusals.refuse`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from python_multipart.multipart import parse_options_header
+from starlette.requests import HTTPConnection, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.space import Space
+from leaderboard_space.web.identity import current_user, has_token, required_user
+from leaderboard_space.web.rates import Rate, address, client
+from leaderboard_space.web.refusals import CUT, refuse
+
+UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
+EXEMPT = frozenset({"/health", "/health/live", "/metrics"})
+"""Addresses of watchers, which count for no limit."""
+FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/badge/", "/embed/", "/favicon.ico")
+"""Begins of addresses of which a page may need many: files that a browser keeps, and badges that others show."""
+FILES_PER_REQUEST = 10
+"""How many of those a client may ask for, for each other request that it may."""
+CLIENT_AT_A_TIME = 20
+"""Requests of one address that are being answered, streams among them."""
+CALLS = ("/gradio_api/call/", "/gradio_api/queue/join")
+CALLS_A_MINUTE = 60
+"""Of Gradio's events, what came of which it keeps until that is fetched."""
+HEAD_BYTES = 16 << 10
+BODY_BYTES = 256 << 10
+"""Of a request that hands nothing in."""
+BODY_SECONDS = 30
+ENVELOPE_BYTES = 64 << 10
+"""What an upload holds besides its file."""
+PARTS = 8
+"""Of an upload: the file, and fields such as the organisation."""
+SLOWEST = 4 << 10
+"""Bytes a second that an upload brings on average, once `PATIENCE` has passed."""
+PATIENCE = 15.0
+AT_A_TIME = 2
+"""Uploads of one user."""
+UPLOADS_AN_HOUR = 60
+FULL_UPLOADS_AN_HOUR = 10
+"""Uploads of the largest size; smaller ones as many as have the same bytes."""
+
+
+class _Cut(Exception):  # noqa: N818 it is no error of ours
+    """Ends the reading of a body that is refused; `Guard` answers."""
+
+
+class Guard:
+    """Middleware before everything that answers; what it needs to know of the user is in the session or a token.
+
+    Args:
+        app: what answers.
+        space: its settings limit uploads and requests.
+    """
+
+    def __init__(self, app: ASGIApp, space: Space) -> None:
+        self.app, self.settings = app, space.settings
+        self._requests = Rate(space.settings.requests_a_minute, 60)
+        self._calls = Rate(min(CALLS_A_MINUTE, space.settings.requests_a_minute), 60)
+        self._uploads = Rate(UPLOADS_AN_HOUR, 3600)
+        self._bytes = Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
+        self._files = Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
+        self._running: Counter[str] = Counter()
+        self._open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        uploader, received, asker = "", 0, address(request)
+        self._open[asker] += 1
+        try:
+            self._count(request)
+            check_head(request)
+            check_origin(request)
+            called = scope["method"] == "POST" and scope["path"].startswith(CALLS)
+            if called and not self._calls.take(client(request)):
+                raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
+            if scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS:
+                uploader = self._begin_upload(request)
+            body = Body(request, receive, self._limits(uploader))
+            body.check_length()
+            try:
+                await self._pass_on(request, body, send)
+            finally:
+                received = body.received
+        except SpaceError as error:
+            await refuse(request, error)(scope, receive, _closing(send))
+        finally:
+            _count_down(self._open, asker)
+            if uploader:
+                self._end_upload(uploader, received)
+
+    def _count(self, request: Request) -> None:
+        """Count a request, that with a token that is not valid as well. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
+        path, most = request.scope["path"], self.settings.requests_a_minute
+        invalid: SpaceError | None = None
+        try:
+            current_user(request)
+        except SpaceError as error:
+            invalid = error
+        if path not in EXEMPT or invalid is not None:
+            if most and self._open[address(request)] > CLIENT_AT_A_TIME:
+                raise _too_many(f"more than {CLIENT_AT_A_TIME} requests at a time")
+            rate = self._files if path.startswith(FILES) and invalid is None else self._requests
+            if not rate.take(client(request)):
+                raise _too_many(f"more than {rate.burst:g} requests a minute")
+        if invalid is not None:
+            raise invalid
+
+    async def _pass_on(self, request: Request, body: Body, send: Send) -> None:
+        """Let the application answer, unless the body turns out to be refused before it does."""
+        answered = False
+
+        async def sent(message: Message) -> None:
+            nonlocal answered
+            if body.refused is None or answered:
+                answered = answered or message["type"] == "http.response.start"
+                await send(message)
+
+        try:
+            await self.app(request.scope, body.receive, sent)
+        except Exception:
+            if body.refused is None:
+                raise
+        if body.refused is not None and not answered:
+            await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
+
+    def _limits(self, uploader: str) -> BodyLimits:
+        if uploader:
+            return BodyLimits(self.settings.upload_bytes + ENVELOPE_BYTES, self.settings.upload_seconds, PARTS)
+        return BodyLimits(BODY_BYTES, BODY_SECONDS)
+
+    def _begin_upload(self, request: Request) -> str:
+        """The name of the user who uploads."""
+        name = required_user(request).name
+        if self._running[name] >= AT_A_TIME:
+            raise _too_many(f"{AT_A_TIME} uploads of {name} at a time")
+        if not self._uploads.take(name) or not self._bytes.take(name, 0):
+            raise _too_many(f"the uploads of {name} within an hour")
+        self._running[name] += 1
+        return name
+
+    def _end_upload(self, name: str, received: int) -> None:
+        self._bytes.spend(name, received)
+        _count_down(self._running, name)
+
+
+@dataclass(frozen=True)
+class BodyLimits:
+    """Of the body of one request.
+
+    Args:
+        most: bytes.
+        seconds: until the whole must have come.
+        parts: of a form with files; 0 where none is taken.
+    """
+
+    most: int
+    seconds: float
+    parts: int = 0
+
+
+class Body:
+    """The body of a request as it comes in, up to its limits.
+
+    Args:
+        request: whose body.
+        receive: where it comes from.
+        limits: what of it is taken.
+    """
+
+    def __init__(self, request: Request, receive: Receive, limits: BodyLimits) -> None:
+        self.request, self.limits, self._receive = request, limits, receive
+        self.refused: SpaceError | None = None
+        self.received = 0
+        self._ended = False
+        self._began = time.monotonic()
+        self._parts, self._tail, self._boundary = 0, b"", _boundary(request)
+
+    def check_length(self) -> None:
+        """SpaceError if the head of the request says already that the body is too large."""
+        told = self.request.headers.get("content-length", "0")
+        if not (told.isascii() and told.isdigit()) or int(told) > self.limits.most:
+            raise self._too_large(f"{told[:20]} bytes")
+
+    async def receive(self) -> Message:
+        """The next part of the body. Ends the reading once the body is refused."""
+        if self._ended:
+            return await self._receive()
+        if self.refused is not None:
+            raise _Cut
+        left = self.limits.seconds - (time.monotonic() - self._began)
+        try:
+            message = await asyncio.wait_for(self._receive(), max(0.0, min(left, PATIENCE)))
+            if message["type"] == "http.request":
+                self._count(message.get("body", b""))
+                self._ended = not message.get("more_body", False)
+            else:
+                self._ended = True
+        except TimeoutError:
+            self.refused = self._too_slow()
+        except SpaceError as error:
+            self.refused = error
+        if self.refused is not None:
+            self.request.scope[CUT] = self.refused
+            raise _Cut
+        return message
+
+    def _count(self, chunk: bytes) -> None:
+        self.received += len(chunk)
+        seconds = time.monotonic() - self._began
+        if self.received > self.limits.most:
+            raise self._too_large(f"more than {self.limits.most:,} bytes")
+        if seconds > self.limits.seconds or (seconds > PATIENCE and self.received < SLOWEST * (seconds - PATIENCE)):
+            raise self._too_slow()
+        if self._boundary:
+            seen = self._tail + chunk
+            self._parts += seen.count(self._boundary)
+            self._tail = seen[-(len(self._boundary) - 1) :]
+            if self._parts > self.limits.parts + 1:  # the end of the form is marked, too
+                found, mend = f"more than {self.limits.parts} parts", "hand in one .zip file"
+                raise SpaceError("UPLOAD_TOO_MANY_PARTS", "the form", found, "one file", mend)
+
+    def _too_large(self, found: str) -> SpaceError:
+        if self.limits.parts:
+            mend = "hand in tables as Parquet; see FORMAT.md"
+            return SpaceError("UPLOAD_TOO_LARGE", "the upload", found, f"at most {self.limits.most:,} bytes", mend)
+        return SpaceError("REQUEST_TOO_LARGE", "the body", found, f"at most {self.limits.most:,} bytes", "see /api")
+
+    def _too_slow(self) -> SpaceError:
+        found = f"{self.received:,} bytes in {time.monotonic() - self._began:.0f} seconds"
+        expected = f"all of it within {self.limits.seconds:g} seconds"
+        return SpaceError("UPLOAD_TOO_SLOW", "the body", found, expected, "send it over a faster connection")
+
+
+def check_head(request: HTTPConnection) -> None:
+    """SpaceError REQUEST_TOO_LARGE for more headers and address than any page needs."""
+    scope = request.scope
+    size = sum(len(name) + len(value) for name, value in scope["headers"])
+    size += len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    if size > HEAD_BYTES:
+        mend = "leave out what is not needed"
+        raise SpaceError("REQUEST_TOO_LARGE", "the head", f"{size:,} bytes", f"at most {HEAD_BYTES:,}", mend)
+
+
+def check_origin(request: Request) -> None:
+    """SpaceError FORM_FORGED for a change that a browser asks for on behalf of another site.
+
+    A token is sent by no browser by itself, so what comes with one is meant.
+    """
+    if request.method in ("GET", "HEAD", "OPTIONS") or has_token(request):
+        return
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        same = site in ("same-origin", "none")
+    elif origin is not None:
+        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(",")} - {""}
+        same = urlsplit(origin).netloc in hosts
+    else:
+        same = not request.cookies
+    if not same:
+        found = f"a request of {(origin or site or 'nowhere')[:100]!r}"
+        mend = "use the form on /submit, or a token"
+        raise SpaceError("FORM_FORGED", "the request", found, "one of this Space's own pages", mend)
+
+
+def _boundary(request: Request) -> bytes:
+    """What stands before each part of a form with files, b'' for another body; read as the form will be."""
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data":
+        return b""
+    if not options.get(b"boundary"):
+        found, mend = "a form with files without a boundary", "let a library make the form"
+        raise SpaceError("BAD_PARAMETER", "content-type", found, "multipart/form-data; boundary=...", mend)
+    return b"--" + options[b"boundary"]
+
+
+def _count_down(running: Counter[str], name: str) -> None:
+    running[name] -= 1
+    if not running[name]:
+        del running[name]
+
+
+def _too_many(found: str) -> SpaceError:
+    return SpaceError("TOO_MANY_REQUESTS", "the client", found, "fewer", "wait a while")
+
+
+def _closing(send: Send) -> Send:
+    """Ends the connection with the answer, so that the rest of a refused body is not read."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
+
+    return sent

@@ -1,0 +1,71 @@
+"""Who asks: a user who signed in at the Hub, a program with a user's token, or `local` with `--insecure-local`."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.requests import HTTPConnection
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.intake import User
+from leaderboard_space.space import Space
+from leaderboard_space.web.rates import USER
+from leaderboard_space.web.tokens import MARK
+
+LOCAL = User("local")
+HEADER = "x-fairspace-token"
+
+
+def space_of(request: HTTPConnection) -> Space:
+    """The Space that a request came to."""
+    space: Space = request.app.state.space
+    return space
+
+
+def current_user(request: HTTPConnection) -> User | None:
+    """Who asks; None for a visitor. SpaceError TOKEN_INVALID."""
+    if USER not in request.scope:
+        request.scope[USER] = None  # for the page that says that the token is not valid
+        request.scope[USER] = _found(request)
+    user: User | None = request.scope[USER]
+    return user
+
+
+def required_user(request: HTTPConnection) -> User:
+    """Who asks. SpaceError SIGN_IN_REQUIRED for a visitor."""
+    user = current_user(request)
+    if user is None:
+        raise SpaceError("SIGN_IN_REQUIRED", "the request", "no user", "a signed-in user", "sign in, or send a token")
+    return user
+
+
+def is_maintainer(request: HTTPConnection, user: User) -> bool:
+    """Whether a user may withdraw rows."""
+    return maintains(space_of(request), user)
+
+
+def maintains(space: Space, user: User) -> bool:
+    """Whether a user may withdraw rows."""
+    return user.name in space.settings.admins or (space.settings.insecure_local and user == LOCAL)
+
+
+def has_token(request: HTTPConnection) -> bool:
+    """Whether a program asks, with a token; a browser sends none by itself."""
+    return bool(_token(request))
+
+
+def _token(request: HTTPConnection) -> str:
+    """The token of a request, '' for none. `Authorization` may also hold one of the Hub, which is none of ours."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    bearer = given.strip() if scheme.lower() == "bearer" and given.strip().startswith(MARK) else ""
+    return request.headers.get(HEADER, "").strip() or bearer
+
+
+def _found(request: HTTPConnection) -> User | None:
+    space = space_of(request)
+    if token := _token(request):
+        return space.tokens.user(token)
+    told = request.scope.get("session", {}).get("user")
+    if told and told["until"] > time.time():
+        return User(told["name"], tuple(told["organisations"]))
+    return LOCAL if space.settings.insecure_local else None

@@ -1,0 +1,148 @@
+"""How the Space says no: every error as a page, or as JSON under `/api/`, with code, place, find and a remedy."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.routing import Match, Mount
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.operation.logs import REQUEST
+from leaderboard_space.pages.rendering import page
+from leaderboard_space.storage import StorageError
+from leaderboard_space.web.rates import client
+from submissions.faults import UsageError, plain
+
+LOGGER = logging.getLogger("fairspace.refused")
+RETRY_AFTER = {"QUEUE_FULL": 60, "STOPPING": 10, "STORE_FAILED": 30, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60}
+"""Seconds after which asking again may help."""
+CUT = "fairspace.cut"
+"""Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""
+QUIET = "fairspace.quiet"
+"""Of a request's scope: it is one of too many of its client, of which a line has been left already."""
+_NOTED = "fairspace.noted"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LAST = "the rest of the API"
+_LONGEST = 300
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let the application answer every error in our way."""
+    app.add_exception_handler(SpaceError, _answer)
+    app.add_exception_handler(StorageError, _answer)
+    app.add_exception_handler(UsageError, _answer)
+    app.add_exception_handler(RequestValidationError, _answer)
+    app.add_exception_handler(HTTPException, _answer)
+
+
+def refuse_the_rest(app: FastAPI) -> None:
+    """Let no address under `/api/` reach what is mounted after this, which would refuse it in another form."""
+    app.add_route("/api/{rest:path}", _refuse_unknown, [*METHODS], LAST, include_in_schema=False)
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    """The answer to a request that met an error."""
+    return refuse(request, as_space_error(request, error))
+
+
+def as_space_error(request: Request, error: Exception) -> SpaceError:
+    """What is told to the client; what went wrong within the Space is told in the log alone."""
+    if CUT in request.scope:
+        error = request.scope[CUT]
+    if isinstance(error, SpaceError):
+        return error
+    if isinstance(error, StorageError):
+        LOGGER.error("the store failed", extra={"code": error.code, "what": str(error)})
+        request.app.state.metrics.store_error(error.code)
+        return SpaceError("STORE_FAILED", "the store", error.code, "a store that answers", "ask again later")
+    if isinstance(error, UsageError):
+        return SpaceError("BAD_PARAMETER", "the request", str(error), "one of the known names", "choose one of them")
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        found = f"{first['msg']}: {str(first.get('input'))[:80]!r}"
+        return SpaceError("BAD_PARAMETER", where, found, "a value as /api says", "mend the parameter")
+    if isinstance(error, HTTPException):
+        return _of_status(request, error)
+    what = f"an unexpected error; the log has it as request {REQUEST.get()}"
+    return SpaceError("OUR_FAULT", request.url.path, what, "an answer", "ask again; if it stays, tell the maintainers")
+
+
+def _of_status(request: Request, error: HTTPException) -> SpaceError:
+    path = request.url.path
+    if error.status_code in (404, 405):
+        return unknown(request)
+    if error.status_code == 413:
+        return SpaceError(
+            "UPLOAD_TOO_LARGE", "the request", str(error.detail), "fewer bytes", "see /api for the limits"
+        )
+    if error.status_code < 500:
+        return SpaceError("BAD_PARAMETER", path, str(error.detail), "a request as /api says", "mend the request")
+    return SpaceError("OUR_FAULT", path, str(error.detail), "an answer", "ask again later")
+
+
+def unknown(request: Request) -> SpaceError:
+    """What is wrong with an address that nothing answers to, or not to this method."""
+    path = request.url.path
+    if allowed := [method for method in METHODS if _answers(request, method)]:
+        expected = ", ".join(allowed)
+        return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for what there is")
+    mend = "see /api for what there is" if path.startswith("/api") else "start from the board, at /"
+    return SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
+
+
+def _answers(request: Request, method: str) -> bool:
+    """Whether a page or call of ours answers to the address of a request, were it of that method."""
+    asked = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
+    own = (route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST)
+    return any(route.matches(dict(asked))[0] is Match.FULL for route in own)
+
+
+def _refuse_unknown(request: Request) -> Response:
+    raise unknown(request)
+
+
+def refuse(request: Request, error: SpaceError) -> Response:
+    """An error as a page, or as JSON for the API and for anybody who asks for JSON."""
+    note(request, error)
+    where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
+    answer: Response
+    if _wants_json(request):
+        told = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
+        answer = JSONResponse(told, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+    elif error.code == "TOO_MANY_REQUESTS":  # a page would cost what is refused
+        answer = PlainTextResponse(f"{error.code}: {what}. Mend: {error.mend}.\n", error.status)
+    else:
+        answer = page(request, "refused.html.jinja", status=error.status, error=error)
+    if error.code in RETRY_AFTER:
+        answer.headers["Retry-After"] = str(RETRY_AFTER[error.code])
+    if error.code == "WRONG_METHOD":
+        answer.headers["Allow"] = error.expected
+    if error.status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+def note(request: HTTPConnection, error: SpaceError) -> None:
+    """Leave one line of a refusal in the log, however often it is told on its way out.
+
+    Of too many requests, a client leaves one line a minute.
+    """
+    if request.scope.setdefault(_NOTED, error) is not error:
+        return
+    request.app.state.metrics.refused(error.code)
+    if error.code == "TOO_MANY_REQUESTS" and not request.app.state.told.take(client(request)):
+        request.scope[QUIET] = True
+        return
+    about = {"code": error.code, "where": plain(error.where)[:_LONGEST], "status": error.status}
+    LOGGER.info("refused", extra=about | {"path": plain(request.url.path)[:_LONGEST], "client": client(request)})
+
+
+def _wants_json(request: Request) -> bool:
+    accept = request.headers.get("accept", "")
+    return request.url.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)

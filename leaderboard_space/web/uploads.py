@@ -1,0 +1,54 @@
+"""The file of a request, as a temporary file: the whole body, or the field `file` of a form.
+
+`guard` bounds how large the body is, how long it takes and how many parts it has.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.web.identity import space_of
+
+_CHUNK = 1 << 20
+_MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
+
+
+@asynccontextmanager
+async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
+    """The file that came, for as long as the context lasts, and the organisation that it is handed in for.
+
+    Nothing of its name is used. SpaceError UPLOAD_MISSING.
+    """
+    folder = space_of(request).settings.work / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        path = Path(scratch) / "submission.zip"
+        organisation = await _receive(request, path)
+        if path.stat().st_size == 0:
+            raise SpaceError("UPLOAD_MISSING", "the request", "no file", "a .zip in the submission format", _MEND)
+        yield path, organisation
+
+
+async def _receive(request: Request, path: Path) -> str:
+    """Write the file of a request to `path`; the organisation."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        with path.open("wb") as file:
+            async for chunk in request.stream():
+                await run_in_threadpool(file.write, chunk)
+        return request.query_params.get("organisation", "")
+    async with request.form(max_files=1, max_fields=4) as form:
+        sent, organisation = form.get("file"), form.get("organisation", "")
+        if not isinstance(sent, UploadFile) or not isinstance(organisation, str):
+            raise SpaceError("UPLOAD_MISSING", "the form", "no file in its field `file`", "a .zip", _MEND)
+        with path.open("wb") as file:
+            while chunk := await sent.read(_CHUNK):
+                await run_in_threadpool(file.write, chunk)
+        return organisation
