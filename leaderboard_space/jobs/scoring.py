@@ -1,4 +1,4 @@
-"""`python -m leaderboard_space.scoring FILE FOLDER`: check a submission and score it, in a process of its own.
+"""`python -m leaderboard_space.jobs.scoring FILE FOLDER`: check a submission and score it, in a process of its own.
 
 It writes `result.json`, or `faults.json` for a submission that cannot be scored, into the folder.
 """

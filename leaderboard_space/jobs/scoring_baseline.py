@@ -1,4 +1,4 @@
-"""`python -m leaderboard_space.scoring_baseline BENCHMARK NAME FOLDER`: score a baseline in a process of its own.
+"""`python -m leaderboard_space.jobs.scoring_baseline BENCHMARK NAME FOLDER`: score a baseline in a process of its own.
 
 It writes `result.json` into the folder.
 """

@@ -55,7 +55,7 @@ def log(logs: Path) -> Path:
     return logs / "whole.eval"
 
 
-def imported(files: list[Path], out: Path, **about: str) -> Submission:
+def imported(files: list[Path], out: Path, **about: Any) -> Submission:
     import_inspect(files, out, about=About(**about))
     return read_submission(out)
 

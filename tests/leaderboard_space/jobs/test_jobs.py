@@ -312,7 +312,7 @@ class Clock(datetime):
 def test_a_lease_that_stands_still_is_taken_back_however_the_clock_jumps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("storage.log", "intake", "attempt"):
+    for module in ("storage.log", "intake", "jobs.attempt"):
         monkeypatch.setattr(f"leaderboard_space.{module}.datetime", Clock)
     about = settings(tmp_path, valid_a_day=1, failed_a_day=1)
     opened = space(about)
