@@ -30,6 +30,8 @@ from submissions.result import MAX_BYTES, Result
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
 _LOST = ("STORE_MISSING", "STORE_CORRUPT")
+_NICE = 10
+"""Scoring gives way to those who read."""
 _TORN = "could not be read: the stored file is not what was handed in"
 _WORKER_DIED = "took its worker down with it"
 _LONGEST_WAIT = 60.0
@@ -198,6 +200,7 @@ def limits(settings: Settings) -> JobLimits:
         settings.scoring_seconds,
         settings.scoring_file_bytes,
         threads=threads_of_user(),
+        nice=_NICE,
     )
 
 

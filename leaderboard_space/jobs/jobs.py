@@ -257,6 +257,7 @@ class Jobs:
 
     def _sweep_on(self) -> None:
         while not self._stopping.wait(self.timing.sweep):
+            self._safely(self.state.refresh)  # the pages show it, whatever the queue does
             self._safely(self._begin_to_work if self._consumer is None and self.settings.workers else self._sweep)
             with self._health:
                 if self._consumer is not None and not self._stopping.is_set():
