@@ -306,7 +306,7 @@ class Jobs:
             del self._running[LEASE]
             self.queue.release(LEASE, self.worker)
 
-    def _safely(self, work: Callable[[], None]) -> None:
+    def _safely(self, work: Callable[[], object]) -> None:
         try:
             work()
         except TROUBLE as error:
