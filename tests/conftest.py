@@ -18,6 +18,7 @@ os.environ.update(
 )
 
 LONGEST = (
+    "tests/ares/test_annotate.py",  # trains the model that others wait for
     "tests/test_publish_loop.py",
     "tests/submissions/running/test_runs.py",
     "tests/submissions/running/test_runs_killed.py",
@@ -29,9 +30,8 @@ LONGEST = (
     "tests/builders/test_iris_ideal_52.py",
     "tests/submissions/running/test_parts_builds.py",
     "tests/submissions/running/test_images_diffusers.py",
-    "tests/ares/test_annotate.py",
-    "tests/ares/test_evaluate.py",
     "tests/builders/test_genres_dataset.py",
+    "tests/ares/test_evaluate.py",
 )
 """Files of half a minute and more of a core; `make test` begins with them, and with those that drive a browser."""
 
