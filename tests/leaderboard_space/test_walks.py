@@ -132,7 +132,7 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
         assert other.page.locator("table.board tbody").inner_text() == before
 
 
-@windows(4)
+@windows(2)
 def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     page = walk.page
     walk.to(BOARD)
