@@ -35,7 +35,7 @@ LONGEST_WAIT = 30.0
 LONGEST_OBEYED = 300.0
 """Seconds; a Space that asks for more is not waited for."""
 _ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_AGAIN = frozenset({"SPACE_UNREACHABLE", "TOO_MANY_REQUESTS", "STOPPING", "STORE_FAILED", "OUR_FAULT"})
+_AGAIN = frozenset({"SPACE_UNREACHABLE", "TOO_MANY_REQUESTS", "STORE_FAILED", "OUR_FAULT"})
 """Codes after which the same request may succeed soon; a full queue or a spent quota takes longer."""
 _CHUNK = 1 << 18
 

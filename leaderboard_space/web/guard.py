@@ -141,6 +141,7 @@ class Guard:
         except Exception:
             if body.refused is None:
                 raise
+            # It broke because its body was cut off, which is what the refusal below answers and logs.
         if body.refused is not None and not answered:
             await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
 

@@ -119,12 +119,12 @@ def test_trouble_is_asked_again_with_the_whole_file(
 
 
 def test_retry_after_is_obeyed_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = refusal("STOPPING", 503, **{"Retry-After": "17"})
+    asked = refusal("STORE_FAILED", 503, **{"Retry-After": "17"})
     space = Space(monkeypatch, asked, httpx.Response(200, json=WAITING))
     space.client().status("0f1e")
     assert space.waits == [17.0]
-    space = Space(monkeypatch, refusal("STOPPING", 503, **{"Retry-After": "9999"}))
-    with pytest.raises(SpaceError, match="STOPPING"):
+    space = Space(monkeypatch, refusal("STORE_FAILED", 503, **{"Retry-After": "9999"}))
+    with pytest.raises(SpaceError, match="STORE_FAILED"):
         space.client().status("0f1e")
 
 
