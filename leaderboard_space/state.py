@@ -22,7 +22,7 @@ from submissions.benchmark import Scored
 from submissions.board import Row, entry, logged_row, published_rows, ranked
 from submissions.faults import Fault
 from submissions.registry import NAMES, benchmark
-from submissions.result import Result
+from submissions.result import Result, further
 from submissions.strict_json import parse
 from submissions.values import Value
 
@@ -129,7 +129,7 @@ def result_draft(result: Result, user: str = "", organisation: str = "") -> tupl
     key = result_key(result)
     content = result.dumps().encode()
     data = {name: part for name, part in result.to_json().items() if name in _KEPT}
-    data["values"] = [{k: v for k, v in value.items() if k != "evidence"} for value in data["values"]]
+    data["values"] = [{k: v for k, v in value.items() if k not in _IN_FILES} for value in data["values"]]
     body = {
         "key": key,
         "entry": entry(result),
@@ -147,7 +147,9 @@ def add_result(storage: Storage, result: Result) -> Event:
     return storage.append([draft], files)[0]
 
 
-_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values")
+_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants", "counts")
+_IN_FILES = ("evidence", "uncertainty")
+"""Of a value: what the file of its result holds, and the log does not."""
 
 
 def baseline_of(result: Result) -> tuple[str, str, str] | None:
@@ -180,8 +182,7 @@ def _slim(data: Mapping[str, Any], texts: dict[str, str]) -> Result:
     """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet."""
     values = {value["name"]: Value.known(value, texts) for value in data["values"]}
     nothing = Scored({}, "", None)
-    run = tuple(data.get("run", ()))
-    return Result(data["benchmark"], "", data["meta"], values, nothing, data["signature"], run)
+    return Result(data["benchmark"], "", data["meta"], values, nothing, data["signature"], **further(data))
 
 
 @dataclass

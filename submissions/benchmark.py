@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.uncertainty.design import Design, Floats
+from submissions.uncertainty.variant import Variant
 from submissions.values import Value
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class Scored:
         ranked: the number that the board sorts by (the worst case of `ranking`), None if unranked.
         unranked: every reason why the model is not ranked; empty if it is.
         labels: other outcomes, for example the two profile codes.
+        chances: probability of what a threshold decides: of each label, and of each score to reach its threshold.
     """
 
     scores: dict[str, Value]
@@ -73,6 +77,29 @@ class Scored:
     ranked: float | None
     unranked: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
+    chances: dict[str, float] = field(default_factory=dict)
+
+
+class Score(Protocol):
+    """Raw values under a standard, as it was released or as a reader adjusts it."""
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores; needs no submission."""
+
+
+Draws = Mapping[str, Floats]
+"""Name -> (b,) draws of a raw value or a score, nan where undefined."""
+
+
+class ScoreDraws(Protocol):
+    """The same scores of many draws of the raw values at once, without bounds and reasons."""
+
+    def __call__(self, draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+        """Score -> (b,); a score for which a raw value has no draws is left out."""
+
+
+def _no_score_draws(draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+    return {}
 
 
 @dataclass(frozen=True)
@@ -90,6 +117,13 @@ class Benchmark:
         higher_is_better: direction of the ranked number.
         signature: a checked submission -> what else decided the values (parser, judge, embedding).
         headline: the scores that fit a terminal's width; all if empty.
+        designs: a checked submission -> how the samples behind its values were drawn.
+        variants: a checked submission, its raw values -> what other instruments would have measured.
+        score_draws: `score` of many draws of the raw values.
+        logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
+        counts: a checked submission -> `Result.counts`.
+        drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
+        chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
     """
 
     name: str
@@ -98,10 +132,17 @@ class Benchmark:
     tasks: tuple[Task, ...]
     measure: Callable[[Submission], dict[str, Value]]
     standards: Mapping[str, Any]
-    score: Callable[[Values, Any], Scored]
+    score: Score
     higher_is_better: bool
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()
+    designs: Callable[[Submission], Sequence[Design]] = lambda submission: ()
+    variants: Callable[[Submission, Values], Sequence[Variant]] = lambda submission, values: ()
+    score_draws: ScoreDraws = _no_score_draws
+    logarithmic: bool = False
+    drawn: frozenset[str] = frozenset()
+    counts: Callable[[Submission], Mapping[str, Sequence[Sequence[int]]]] = lambda submission: {}
+    chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
 
     def task(self, name: str) -> Task:
         """The task of that name."""

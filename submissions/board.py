@@ -127,7 +127,7 @@ def _published_row(benchmark: str, number: int, row: Published) -> Row:
 
 def scored_row(result: Result, standard: str) -> Row:
     """The row of a result under a standard, unranked as yet. UsageError: unknown standard."""
-    return _row_of(result if result.standard == standard else rescore(result, standard))
+    return _row_of(result if result.standard == standard else rescore(result, standard, errors=False))
 
 
 def logged_row(result: Result, standard: str) -> Row:

@@ -132,9 +132,18 @@ def score(
     faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
     batch: Annotated[int, typer.Option(help="With --ares: faces at a time; changes nothing but speed.", min=1)] = 64,
     device: Annotated[str, typer.Option(help="With --ares: of torch; a GPU if there is one.")] = "",
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            help="Resamples for the intervals; 0 for none. 1000 if left out.",
+            envvar="FAIRSPACE_RESAMPLES",
+            min=0,
+            max=100_000,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check and score a submission; print its scores with state, coverage and counts."""
+    """Check and score a submission; print its scores with state, interval, coverage and counts."""
     from submissions.result import score_submission
 
     _check_places(out, store)
@@ -142,7 +151,7 @@ def score(
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     checked = _labelled(submission, report.submission, ares, faces, batch, device)
-    result = score_submission(checked, standard)
+    result = score_submission(checked, standard, resamples)
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:

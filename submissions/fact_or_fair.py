@@ -17,6 +17,7 @@ from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONT
 from submissions.fact_or_fair_measure import measure
 from submissions.fact_or_fair_parsing import VERSION
 from submissions.format import Submission
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.values import Value, measured, not_run, undefined
 
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"llm": LLM_CONTEXTS, "t2i": T2I_CONTEXTS}
@@ -56,7 +57,7 @@ REVISED_TRUTH = FactOrFairStandard(name="revised_truth", truth="revised", floors
 STANDARDS = {standard.name: standard for standard in (INAUGURAL, REVISED_TRUTH)}
 
 
-def score(values: Values, standard: FactOrFairStandard) -> Scored:
+def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """Table 2 under a standard: `<kind>_factuality[_<attribute>]`, `<kind>_fairness[_<attribute>]`, `average_<kind>`.
 
     The board sorts by `average_llm`, or by `average_t2i` if no language task was run; higher is better, so the worst

@@ -32,6 +32,7 @@ from submissions.genres_features import NO_NARRATIVES, Column, Features, feature
 from submissions.genres_judge_agreement import agreement
 from submissions.genres_nlp import pipeline_name
 from submissions.lexicons import NotAvailableError, versions
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -191,7 +192,7 @@ def _cohort(judge: str) -> str:
     return families[0] if len(families) == 1 else ""
 
 
-def score(values: Values, standard: GenresStandard) -> Scored:
+def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """`M1` to `M8`, `CS.M1` and so on, and `TBS` against the frozen cohort of the judge's family.
 
     `TBS` ranks by its `high`. It is undefined unless all eight metrics are defined.

@@ -26,6 +26,7 @@ from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
 from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occupations, measure_tournament
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.values import Value, measured, not_run, undefined
 
 TASKS = (
@@ -57,7 +58,7 @@ def measure(submission: Submission, regions: Sequence[Region] = REGIONS) -> dict
     return {name: found[name] for name in first + rest}
 
 
-def score(values: Mapping[str, Value], standard: IrisStandard) -> Scored:
+def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """Sector scores, the total and the two profile codes of the raw values under a standard.
 
     A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples

@@ -18,7 +18,13 @@ from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import Architecture, Parameters, Submission
 from submissions.registry import NAMES, benchmark
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.strict_json import check_values, decode, parse
+from submissions.uncertainty.bootstrap import SEED
+from submissions.uncertainty.draws import Draws
+from submissions.uncertainty.resampling import resample, resamples_setting
+from submissions.uncertainty.scores import with_uncertainty
+from submissions.uncertainty.variant import Variant
 from submissions.values import Value
 
 FORMAT = 1
@@ -57,6 +63,9 @@ class Result:
         scored: what the standard makes of them.
         signature: standard, dataset revision, submission digest, software version, label source, parser, judge.
         run: how the submission was made, one entry per stage of its manifest; empty if it has none.
+        draws: resampled raw values that the errors of scores are made from; None if nothing was resampled.
+        variants: the raw values as other instruments would have measured them.
+        counts: name -> rows of counts that a reader's own reference figures are compared with.
     """
 
     benchmark: str
@@ -66,6 +75,9 @@ class Result:
     scored: Scored
     signature: Mapping[str, str] = field(default_factory=dict)
     run: tuple[Mapping[str, Any], ...] = ()
+    draws: Draws | None = None
+    variants: tuple[Variant, ...] = ()
+    counts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON data, with the same bytes for the same submission and standard."""
@@ -80,6 +92,10 @@ class Result:
             "ranked": self.scored.ranked,
             "unranked": list(self.scored.unranked),
             "labels": self.scored.labels,
+            **({"chances": self.scored.chances} if self.scored.chances else {}),
+            **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
+            **({"counts": {name: list(map(list, rows)) for name, rows in self.counts.items()}} if self.counts else {}),
+            **({"draws": self.draws.to_json()} if self.draws is not None else {}),
             "scores": [value.to_json() for value in self.scored.scores.values()],
             "values": [value.to_json() for value in self.values.values()],
         }
@@ -96,9 +112,11 @@ class Result:
         _check_shape(data)
         values = {v["name"]: Value.from_json(v) for v in data["values"]}
         scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
-        scored = Scored(scores, data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
-        run = tuple(data.get("run", ()))
-        return cls(data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"], run)
+        about = (data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
+        scored = Scored(scores, *about, dict(data.get("chances", {})))
+        return cls(
+            data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"], **further(data)
+        )
 
     @classmethod
     def load(cls, path: Path) -> Result:
@@ -116,6 +134,20 @@ class Result:
         except (OSError, ValueError, KeyError, TypeError, ArithmeticError) as error:
             what = show(str(error), 200)
             raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error
+
+
+def further(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
+    counts = data.get("counts", {})
+    cells = [cell for rows in counts.values() for row in rows for cell in row]
+    if not all(type(cell) is int and cell >= 0 for cell in cells):
+        raise ValueError("counts that are no counts")
+    return {
+        "run": tuple(data.get("run", ())),
+        "draws": Draws.from_json(data["draws"]) if "draws" in data else None,
+        "variants": tuple(map(Variant.from_json, data.get("variants", ()))),
+        "counts": counts,
+    }
 
 
 def _check_shape(data: Mapping[str, Any]) -> None:
@@ -173,9 +205,13 @@ def _scored(
     standard: Any,
     meta: Mapping[str, Any],
     run: Sequence[Mapping[str, Any]],
+    draws: Draws | None,
+    adjustment: Adjustment = AS_RELEASED,
 ) -> Scored:
     """What a standard makes of values. A run of a part of the benchmark has its scores, but never a rank."""
-    scored = bench.score(values, standard)
+    scored = bench.score(values, standard, adjustment)
+    if draws is not None:
+        scored = with_uncertainty(bench, scored, draws, standard, adjustment)
     marks = _limits(meta, run)
     return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
 
@@ -188,15 +224,26 @@ def find_standard(bench: Benchmark, name: str) -> Any:
     return bench.standards[name]
 
 
-def score_submission(submission: Submission, standard: str = "inaugural") -> Result:
-    """Measure a checked submission and score it under a standard. UsageError if its images are not labelled."""
+def score_submission(submission: Submission, standard: str = "inaugural", resamples: int | None = None) -> Result:
+    """Measure a checked submission and score it under a standard. UsageError if its images are not labelled.
+
+    Args:
+        submission: as it was checked.
+        standard: name of the standard.
+        resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
+    """
     from submissions.version import VERSION
 
     if submission.images is not None:
         raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
     bench = benchmark(submission.meta.benchmark)
     chosen = find_standard(bench, standard)
-    values = bench.measure(submission)
+    values: Mapping[str, Value] = bench.measure(submission)
+    times = resamples_setting() if resamples is None else resamples
+    draws = None
+    if times:
+        values, draws = resample(bench.designs(submission), values, times, bench.drawn)
+    variants = tuple(bench.variants(submission, values)) if times else ()
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
@@ -211,12 +258,18 @@ def score_submission(submission: Submission, standard: str = "inaugural") -> Res
             if "measurement" in tool.settings:
                 signature[f"{role}_measurement"] = str(tool.settings["measurement"])
     signature |= bench.signature(submission)
+    if draws is not None:
+        signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
-    return Result(bench.name, standard, meta, values, _scored(bench, values, chosen, meta, run), signature, run)
+    scored = _scored(bench, values, chosen, meta, run, draws)
+    counts = bench.counts(submission) if times else {}
+    return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts)
 
 
-def rescore(result: Result, standard: str) -> Result:
-    """The same raw values under another standard."""
+def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
+    """The same raw values under another standard, or as a reader adjusts it; without `errors` no score has one."""
     bench = benchmark(result.benchmark)
-    scored = _scored(bench, result.values, find_standard(bench, standard), result.meta, result.run)
+    chosen = find_standard(bench, standard)
+    draws = result.draws if errors else None
+    scored = _scored(bench, result.values, chosen, result.meta, result.run, draws, adjustment)
     return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})

@@ -19,12 +19,15 @@ from functools import partial
 import numpy as np
 
 from builders import stereotypical_bias as plan
-from submissions.benchmark import Benchmark, Scored, Task, Values
+from submissions.benchmark import Benchmark, Draws, Scored, Task, Values
 from submissions.format import Submission
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.stereotypical_bias_answers import CELLS, Answers, Cell, answers, questions
 from submissions.stereotypical_bias_association import as_value, association
 from submissions.stereotypical_bias_comparison import compare, prefix_of
+from submissions.stereotypical_bias_designs import designs
 from submissions.stereotypical_bias_parsing import NOT_AVAILABLE, VERSION
+from submissions.uncertainty.design import Floats
 from submissions.values import Value, measured, not_run, undefined
 
 __all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
@@ -105,7 +108,7 @@ coin's below 0.53 in every cell. A model that answers by group alone, however bi
 and orders are random."""
 
 
-def score(values: Values, standard: StereotypicalBiasStandard) -> Scored:
+def score(values: Values, standard: StereotypicalBiasStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """The six cells' S and S without N/A, and `total`, the mean of the six S; `total` ranks by its `high`."""
     scores: dict[str, Value] = {}
     unranked: list[str] = []
@@ -146,6 +149,17 @@ def _covered(value: Value, standard: StereotypicalBiasStandard) -> Value:
     return measured(value.name, value.value, low=value.low, high=value.high, expected=expected, valid=valid)
 
 
+def score_draws(
+    draws: Draws, standard: StereotypicalBiasStandard, adjustment: Adjustment = AS_RELEASED
+) -> dict[str, Floats]:
+    """The cells and `total` of many draws of the raw values."""
+    names = [f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")]
+    found = {name: draws[name] for name in names if name in draws}
+    if all(cell.name in draws for cell in CELLS):
+        found["total"] = np.mean([draws[cell.name] for cell in CELLS], axis=0)
+    return found
+
+
 def signature(submission: Submission) -> dict[str, str]:
     """The parser and the run's prompt prefix."""
     return {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
@@ -171,4 +185,6 @@ BENCHMARK = Benchmark(
     higher_is_better=False,
     signature=signature,
     headline=(*(cell.name for cell in CELLS), "total"),
+    designs=designs,
+    score_draws=score_draws,
 )

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from submissions.uncertainty.uncertainty import Uncertainty
+
 State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
@@ -32,6 +34,8 @@ class Value:
         valid: how many of them could be used.
         reason: why there is no number, and how to get one.
         evidence: what the number was made from, JSON data (`by_group`, `by_occupation`, counts).
+        smallest: valid samples of the smallest group or cell that the value compares; None where nothing is compared.
+        uncertainty: how sure the number is; None where nothing was resampled.
     """
 
     name: str
@@ -43,6 +47,8 @@ class Value:
     valid: int = 0
     reason: str = ""
     evidence: Evidence = field(default_factory=dict)
+    smallest: int | None = None
+    uncertainty: Uncertainty | None = None
 
     def __post_init__(self) -> None:
         """Refuse a value that contradicts its own state."""
@@ -62,18 +68,22 @@ class Value:
     def to_json(self) -> dict[str, Any]:
         """The value as JSON data, without keys that say nothing."""
         data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}
+        if self.uncertainty is not None:
+            data["uncertainty"] = self.uncertainty.to_json()
         return data | {"expected": self.expected, "valid": self.valid}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Value:
         """The value that `to_json` wrote. TypeError or ValueError if it is none."""
-        found = cls(**data)
+        about = data.get("uncertainty")
+        found = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
         numbers = (found.value, found.low, found.high)
         if not all(isinstance(text, str) for text in (found.name, found.reason)) or found.state not in STATES:
             raise ValueError("a value whose name, state or reason is none of ours")
         if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(found.evidence, dict):
             raise ValueError(f"{found.name}: a number or evidence of another type")
-        if not all(type(count) is int and count >= 0 for count in (found.expected, found.valid)):
+        counts = (found.expected, found.valid, 0 if found.smallest is None else found.smallest)
+        if not all(type(count) is int and count >= 0 for count in counts):
             raise ValueError(f"{found.name}: counts that are no counts")
         return found
 
@@ -97,6 +107,9 @@ class Value:
         reason = data.get("reason", "")
         put(found, "reason", texts.setdefault(reason, reason))
         put(found, "evidence", data.get("evidence", _NOTHING))
+        put(found, "smallest", data.get("smallest"))
+        about = data.get("uncertainty")
+        put(found, "uncertainty", None if about is None else Uncertainty(**about))
         return found
 
 
@@ -109,6 +122,7 @@ def measured(
     expected: int = 0,
     valid: int = 0,
     evidence: Evidence | None = None,
+    smallest: int | None = None,
 ) -> Value:
     """A number. NumPy scalars become Python floats, so that results serialise the same everywhere."""
     return Value(
@@ -120,6 +134,7 @@ def measured(
         int(expected),
         int(valid),
         evidence=evidence or {},
+        smallest=None if smallest is None else int(smallest),
     )
 
 

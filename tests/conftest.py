@@ -13,6 +13,7 @@ os.environ.update(
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_UPDATE_DOWNLOAD_COUNTS": "0",
         "GRADIO_ANALYTICS_ENABLED": "False",
+        "FAIRSPACE_RESAMPLES": "0",  # tests of intervals ask for their own
         "HF_HOME": tempfile.mkdtemp(prefix="fairspace-hf-"),
     }
 )

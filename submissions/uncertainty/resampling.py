@@ -1,0 +1,63 @@
+"""Resampling what a submission's values were measured on: values with their uncertainty, and the kept draws."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from submissions.faults import UsageError
+from submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
+from submissions.uncertainty.design import Design
+from submissions.uncertainty.draws import Draws, keep
+from submissions.values import Value
+
+SETTING = "FAIRSPACE_RESAMPLES"
+MOST = 100_000
+
+
+def resamples_setting() -> int:
+    """How often is resampled if nobody says: the setting, or 1 000. UsageError if the setting is no such number."""
+    text = os.environ.get(SETTING, str(RESAMPLES))
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST):
+        raise UsageError(f"{SETTING} is {text!r}; give a whole number from 0 (no intervals) to {MOST}.")
+    return int(text)
+
+
+def resample(
+    designs: Sequence[Design], values: Mapping[str, Value], resamples: int, kept: frozenset[str] = frozenset()
+) -> tuple[dict[str, Value], Draws | None]:
+    """The values with their uncertainty, and the draws of those that scores are made of.
+
+    Args:
+        designs: of the values; one without a design keeps no uncertainty.
+        values: as they were measured.
+        resamples: how many, at least 1.
+        kept: names of the values whose draws are kept; all if empty.
+
+    Raises:
+        ValueError: a design gives another number than the value that was measured: one of the two is wrong.
+    """
+    found = dict(values)
+    names: list[str] = []
+    columns, centres = [], []
+    for design in designs:
+        drawn = draw(design, resamples)
+        now = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+        sure = uncertainties(design, drawn)
+        for place, name in enumerate(design.names):
+            value = values[name]
+            if value.value is None:
+                continue
+            if not np.isclose(now[place], value.value, rtol=1e-6, atol=1e-7):
+                raise ValueError(f"{name} was measured as {value.value}, and its design gives {now[place]}")
+            if name in sure:
+                found[name] = replace(value, uncertainty=sure[name])
+            if name in sure and (not kept or name in kept):
+                names.append(name)
+                columns.append(drawn[:, place])
+                centres.append(value.value)
+    draws = keep(names, np.array(centres), np.stack(columns, axis=1)) if names else None
+    return found, draws

@@ -1,0 +1,73 @@
+"""What is known of the error of one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Method = Literal["bca", "percentile", "basic"]
+"""How the shown interval is made: bias-corrected and accelerated, percentile, or basic (scores, from kept draws)."""
+METHODS: tuple[Method, ...] = get_args(Method)
+LEVEL = 0.95
+"""Nominal coverage of every interval."""
+_DIGITS = 7
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The sampling error of one value, all in the value's own unit.
+
+    Args:
+        unit: what is resampled, for example `image of an occupation`.
+        clusters: how many of these there are, missing ones included.
+        resamples: how many were drawn.
+        undefined: how many of them gave no number; the rest make the interval.
+        error: standard error.
+        low: lower end of the 95 % interval that is shown.
+        high: upper end.
+        method: how it is made.
+        percentile_low: lower end of the percentile interval.
+        percentile_high: upper end.
+        debiased: the value less its bias at this number of samples, for values that are biased; else None.
+        fair: what a perfectly fair model would show at this number of samples, on average; None where that is 0 or
+            cannot be said.
+        fair_high: the number that 95 % of such fair models stay below (for a score that is better when higher: above).
+        note: what the interval does not hold; '' for nothing.
+    """
+
+    unit: str
+    clusters: int
+    resamples: int
+    undefined: int
+    error: float
+    low: float
+    high: float
+    method: Method
+    percentile_low: float
+    percentile_high: float
+    debiased: float | None = None
+    fair: float | None = None
+    fair_high: float | None = None
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data, numbers to seven digits, without keys that say nothing."""
+        data = {name: part for name, part in vars(self).items() if part is not None and part != ""}
+        return {name: _rounded(part) if type(part) is float else part for name, part in data.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
+        """What `to_json` wrote. TypeError or ValueError if it is none."""
+        found = cls(**data)
+        numbers = [part for name, part in vars(found).items() if name not in ("unit", "method", "note")]
+        if not all(part is None or (type(part) in (int, float) and math.isfinite(part)) for part in numbers):
+            raise ValueError("an uncertainty with something that is no number")
+        if found.method not in METHODS or not isinstance(found.unit, str) or not isinstance(found.note, str):
+            raise ValueError("an uncertainty whose unit, method or note is none of ours")
+        return found
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{_DIGITS}g}")

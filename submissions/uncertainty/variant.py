@@ -1,0 +1,67 @@
+"""What another instrument would have measured: another judge, another threshold, labels corrected for their errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Kind = Literal["occupation_threshold", "judge", "name_swap", "labels_corrected", "human_labels"]
+"""What was changed about the instrument.
+
+- occupation_threshold: the cosine from which IRIS maps an answer to an occupation.
+- judge: the judge of GENRES.
+- name_swap: the two names of each GENRES passage, which a perfect parser would not mind.
+- labels_corrected: labels of images, corrected by the labeller's confusion matrix.
+- human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
+"""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Raw values as another instrument gives them.
+
+    Args:
+        kind: what was changed.
+        name: to what, for example `0.50`.
+        values: name -> number, for those values that it changes.
+        intervals: name -> 95 % interval, which holds the instrument's own error too; absent where there is none.
+        note: how it was made, for people.
+    """
+
+    kind: Kind
+    name: str
+    values: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        intervals = {name: list(ends) for name, ends in self.intervals.items()}
+        data = {"kind": self.kind, "name": self.name, "values": dict(self.values), "note": self.note}
+        return data | ({"intervals": intervals} if intervals else {})
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Variant:
+        """What `to_json` wrote. TypeError, KeyError or ValueError if it is none."""
+        intervals = {name: (low, high) for name, (low, high) in data.get("intervals", {}).items()}
+        found = cls(data["kind"], data["name"], dict(data["values"]), intervals, data.get("note", ""))
+        numbers = [*found.values.values(), *(end for ends in intervals.values() for end in ends)]
+        if found.kind not in KINDS or not isinstance(found.name, str) or not isinstance(found.note, str):
+            raise ValueError("a variant whose kind, name or note is none of ours")
+        if not all(type(x) in (int, float) and math.isfinite(x) for x in numbers):
+            raise ValueError("a variant with something that is no number")
+        return found
+
+
+def ranges(variants: Sequence[Variant], kind: Kind) -> dict[str, tuple[float, float]]:
+    """Name -> smallest and largest number over the variants of one kind."""
+    found: dict[str, tuple[float, float]] = {}
+    for variant in variants:
+        if variant.kind == kind:
+            for name, number in variant.values.items():
+                low, high = found.get(name, (number, number))
+                found[name] = min(low, number), max(high, number)
+    return found
