@@ -124,6 +124,8 @@ class Benchmark:
         counts: a checked submission -> `Result.counts`.
         drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
+        settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
+            it (GENRES: the cohort of the judge's family).
     """
 
     name: str
@@ -143,6 +145,7 @@ class Benchmark:
     drawn: frozenset[str] = frozenset()
     counts: Callable[[Submission], Mapping[str, Sequence[Sequence[int]]]] = lambda submission: {}
     chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
+    settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
 
     def task(self, name: str) -> Task:
         """The task of that name."""

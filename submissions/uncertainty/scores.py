@@ -27,7 +27,7 @@ UNIT = "the samples of its values"
 def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> dict[str, Floats]:
     """Score -> (k,) what the true score may be, nan where a draw has no number; scores without draws are left out."""
     found = {}
-    for name, column in bench.score_draws(draws.columns(), standard, changed).items():
+    for name, column in bench.score_draws(draws.columns(), bench.settled(standard, scored), changed).items():
         value = scored.scores[name].value if name in scored.scores else None
         if value is None or np.isnan(column).mean() > MOST_UNDEFINED:
             continue
