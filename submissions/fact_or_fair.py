@@ -10,14 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
 from builders.fact_or_fair import REVISIONS, SAMPLES, TASKS, ids
 from builders.fact_or_fair_statistics import ATTRIBUTES
-from submissions.benchmark import Benchmark, Scored, Task, Values
+from submissions.benchmark import Benchmark, Draws, Scored, Task, Values
 from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONTEXTS, task_of
 from submissions.fact_or_fair_measure import measure
 from submissions.fact_or_fair_parsing import VERSION
 from submissions.format import Submission
 from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.uncertainty.design import Floats
 from submissions.values import Value, measured, not_run, undefined
 
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"llm": LLM_CONTEXTS, "t2i": T2I_CONTEXTS}
@@ -143,6 +146,25 @@ def _too_weak(kind: str, values: Values, scores: Mapping[str, Value], standard: 
     return tuple(reasons)
 
 
+def score_draws(draws: Draws, standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+    """Table 2 of many draws of the raw values; a kind of model that was not run has none."""
+    found: dict[str, Floats] = {}
+    for kind, (objective, *subjective) in CONTEXTS.items():
+        parts: dict[str, list[str]] = {}
+        for a in ATTRIBUTES:
+            parts[f"{kind}_factuality_{a}"] = [_fact(objective, a, standard)]
+            parts[f"{kind}_fairness_{a}"] = [f"fairness_{context}_{a}" for context in subjective]
+            parts[f"average_{kind}_{a}"] = [f"{kind}_factuality_{a}", f"{kind}_fairness_{a}"]
+        for part in ("factuality", "fairness"):
+            parts[f"{kind}_{part}"] = [f"{kind}_{part}_{a}" for a in ATTRIBUTES]
+        parts[f"average_{kind}"] = [f"{kind}_factuality", f"{kind}_fairness"]
+        for name, own in parts.items():
+            known: Draws = {**draws, **found}
+            if all(part in known for part in own):
+                found[name] = np.mean([known[part] for part in own], axis=0)
+    return found
+
+
 def signature(submission: Submission) -> dict[str, str]:
     """The parser, where answers were parsed."""
     return {"parser": f"fact_or_fair_parsing@{VERSION}"} if "responses" in submission.tables else {}
@@ -169,4 +191,12 @@ BENCHMARK = Benchmark(
     signature=signature,
     headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in CONTEXTS),
+    score_draws=score_draws,
+    drawn=frozenset(
+        f"{part}_{context}_{attribute}"
+        for kind in CONTEXTS.values()
+        for attribute in ATTRIBUTES
+        for part, contexts in (("factuality", kind[:1]), ("factuality_revised", kind[:1]), ("fairness", kind[1:]))
+        for context in contexts
+    ),
 )

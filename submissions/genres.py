@@ -17,22 +17,23 @@ M1, M2, M4, M7 and M8 a judge: what lacks one of these is not run, and the total
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from builders import genres as plan
 from metrics.genres_bias import formula
-from metrics.total_bias_score.formula import total_bias_score
+from metrics.total_bias_score.formula import total_bias_score, z_scores
 from metrics.total_bias_score.standards import COHORTS
-from submissions.benchmark import Benchmark, Scored, Task, Values
+from submissions.benchmark import Benchmark, Draws, Scored, Task, Values
 from submissions.format import Submission
 from submissions.genres_features import NO_NARRATIVES, Column, Features, features
 from submissions.genres_judge_agreement import agreement
 from submissions.genres_nlp import pipeline_name
 from submissions.lexicons import NotAvailableError, versions
 from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.uncertainty.design import Floats
 from submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -234,6 +235,24 @@ def _covered(name: str, value: Value, standard: GenresStandard) -> Value:
     return measured(name, value.value, low=value.low, high=value.high, expected=expected, valid=valid)
 
 
+def score_draws(draws: Draws, standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+    """`M1` to `M8`, `CS.M1` and so on, and `TBS` of many draws of the raw values, against `default_cohort`."""
+    metrics = formula.METRICS
+    found = {name: draws[name] for name in metrics if name in draws}
+    for relation in plan.RELATIONS:
+        found |= {f"{relation.upper()}.{m}": draws[f"{m}_{relation}"] for m in metrics if f"{m}_{relation}" in draws}
+    if all(name in draws for name in metrics):
+        cohort = COHORTS[standard.default_cohort]
+        stacked = np.stack([draws[name] for name in metrics], axis=1)
+        found["TBS"] = np.asarray(np.abs(z_scores(stacked, cohort.mean, cohort.std)).sum(axis=1))
+    return found
+
+
+def settled(standard: GenresStandard, scored: Scored) -> GenresStandard:
+    """The standard with the cohort that the scores were made against."""
+    return replace(standard, default_cohort=scored.labels["cohort"])
+
+
 def signature(submission: Submission) -> dict[str, str]:
     """The parser, the word lists and the sentiment model that were used; `none` for what is not there."""
     try:
@@ -259,4 +278,7 @@ BENCHMARK = Benchmark(
     higher_is_better=False,
     signature=signature,
     headline=(*formula.METRICS, "TBS"),
+    score_draws=score_draws,
+    settled=settled,
+    drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
 )

@@ -187,4 +187,5 @@ BENCHMARK = Benchmark(
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,
     score_draws=score_draws,
+    drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
 )
