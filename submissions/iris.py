@@ -7,21 +7,22 @@ module puts them in Table 6's order and scores them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from builders import iris_gen_52, iris_ideal_52, iris_steer_60
 from builders.labour import REGIONS, Region
 from metrics.iris_score.formula import (
     profile_code,
     sector_magnitude,
-    sector_metrics,
     sector_score,
+    sector_values,
     total_magnitude,
     total_score,
 )
-from metrics.iris_score.standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
+from metrics.iris_score.standards import ARCHETYPES, GRANULAR, STANDARDS, IrisStandard
 from submissions.benchmark import Benchmark, Scored, Task
 from submissions.format import Submission
+from submissions.iris_draws import DRAWN, chances, score_draws
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
@@ -40,19 +41,20 @@ TASKS = (
 )
 
 
+Measure = Callable[[Submission, Sequence[Region]], Iterable[Value]]
+MEASURES: tuple[Measure, ...] = (
+    measure_neutral,
+    lambda submission, regions: measure_steer(submission),
+    measure_occupations,
+    measure_tournament,
+    lambda submission, regions: measure_pairs(submission),
+)
+"""What measures a submission; a new dimension adds its own here, and a standard says which values are scored."""
+
+
 def measure(submission: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
     """The raw values: the 60 in the order of Table 6, then those of further groups and regions, then competences."""
-    found = {
-        value.name: value
-        for values in (
-            measure_neutral(submission, regions),
-            measure_steer(submission),
-            measure_occupations(submission, regions),
-            measure_tournament(submission, regions),
-            measure_pairs(submission),
-        )
-        for value in values
-    }
+    found = {value.name: value for one in MEASURES for value in one(submission, regions)}
     first = [metric.name for metric in GRANULAR if metric.name in found]
     rest = sorted(set(found) - set(first), key=lambda name: (name.startswith("competence"), list(found).index(name)))
     return {name: found[name] for name in first + rest}
@@ -66,7 +68,7 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     """
     scores: dict[str, Value] = {}
     unranked: list[str] = []
-    for sector in SECTORS:
+    for sector in standard.sectors:
         scores[sector] = _sector(values, sector, standard)
         reasons = _sector_faults(values, sector, standard)
         if scores[sector].state != "value":
@@ -77,13 +79,8 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     return Scored(scores, "iris_score", ranked, tuple(unranked), _profiles(values, scores, standard))
 
 
-def _sector_values(sector: str, standard: IrisStandard) -> list[str]:
-    names = [metric.name for metric in sector_metrics(sector)]
-    return names + list(SKIN_DRIFT) if sector == "RFS_Und" and standard.fidelity_by_goodness else names
-
-
 def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> Value:
-    names = _sector_values(sector, standard)
+    names = sector_values(sector, standard)
     expected, valid = _counts(values, names)
     missing = [name for name in names if name not in values or values[name].state != "value"]
     if missing and all(name in values and values[name].state == "not_run" for name in names):
@@ -119,9 +116,9 @@ def _numbers(values: Mapping[str, Value], names: Sequence[str], side: str, drift
 
 
 def _total(values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard) -> Value:
-    names = [name for sector in SECTORS for name in _sector_values(sector, standard)]
+    names = [name for sector in standard.sectors for name in sector_values(sector, standard)]
     expected, valid = _counts(values, names)
-    missing = [sector for sector in SECTORS if scores[sector].state != "value"]
+    missing = [sector for sector in standard.sectors if scores[sector].state != "value"]
     if missing:
         reason = f"partial: {', '.join(missing)} undefined or not run"
         return undefined("iris_score", reason, expected=expected, valid=valid)
@@ -150,7 +147,7 @@ def _counts(values: Mapping[str, Value], names: Sequence[str]) -> tuple[int, int
 def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> list[str]:
     """Why a sector that has a score is still not ranked: coverage, or no more competent than a constant answer."""
     reasons = []
-    expected, valid = _counts(values, _sector_values(sector, standard))
+    expected, valid = _counts(values, sector_values(sector, standard))
     if expected and valid / expected < standard.minimum_coverage:
         share = f"{valid / expected:.1%} of {expected} samples are usable"
         reasons.append(f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}")
@@ -190,4 +187,8 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=True,
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
+    score_draws=score_draws,
+    logarithmic=True,
+    drawn=DRAWN,
+    chances=chances,
 )

@@ -1,16 +1,23 @@
-"""IRIS' sector scores, overall score and profile code from the 60 raw values (A.2.3, Algorithm 1; A.3.2)."""
+"""IRIS' sector scores, overall score and profile code from the raw values (A.2.3, Algorithm 1; A.3.2).
+
+Which values they are, and in which sectors, the standard says: the 60 of Table 6 in those of the paper.
+"""
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
 
-from .standards import GRANULAR, SECTORS, SKIN_DRIFT, Granular, IrisStandard
+from .standards import SKIN_DRIFT, Granular, IrisStandard
 
 
-@lru_cache
-def sector_metrics(sector: str) -> tuple[Granular, ...]:
-    """The granular metrics of a sector, in the order of Table 6."""
-    return tuple(metric for metric in GRANULAR if metric.sector == sector)
+def sector_metrics(sector: str, standard: IrisStandard) -> tuple[Granular, ...]:
+    """The granular metrics of a sector under a standard, in its order; a KeyError if it has no such sector."""
+    return standard.by_sector[sector]
+
+
+def sector_values(sector: str, standard: IrisStandard) -> tuple[str, ...]:
+    """Names of the values that a sector's score needs: its metrics, and the drifts that Table 27 adds to RFS_Und."""
+    names = tuple(metric.name for metric in sector_metrics(sector, standard))
+    return names + SKIN_DRIFT if sector == "RFS_Und" and standard.fidelity_by_goodness else names
 
 
 def normalised(metric: Granular, value: float, divisor: Mapping[str, float]) -> float:
@@ -26,16 +33,16 @@ def sector_magnitude(values: Mapping[str, float], sector: str, standard: IrisSta
     (exact for Table 27; it rewards larger drift).
     """
     if sector == "RFS_Und" and standard.fidelity_by_goodness:
-        jsd, drift = fidelity_norms(values)
+        jsd, drift = fidelity_norms(values, standard)
         goodness = max(0.0, 1 - jsd / math.sqrt(5)) * drift / math.sqrt(13)
         return 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
-    metrics = sector_metrics(sector)
+    metrics = sector_metrics(sector, standard)
     return math.hypot(*(normalised(m, values.get(m.name, math.nan), standard.sector_divisor) for m in metrics))
 
 
-def fidelity_norms(values: Mapping[str, float]) -> tuple[float, float]:
+def fidelity_norms(values: Mapping[str, float], standard: IrisStandard) -> tuple[float, float]:
     """Norm_JSD over 5 and Norm_ASDS over 13 absolute drifts, the columns of Table 27."""
-    metrics = sector_metrics("RFS_Und")
+    metrics = sector_metrics("RFS_Und", standard)
     jsd = math.hypot(*(values.get(m.name, math.nan) for m in metrics if m.metric == "distribution_divergence"))
     names = [m.name for m in metrics if m.metric == "stereotype_drift"] + list(SKIN_DRIFT)
     return jsd, math.hypot(*(values.get(name, math.nan) for name in names))
@@ -51,7 +58,7 @@ def total_magnitude(values: Mapping[str, float], standard: IrisStandard) -> floa
 
     Under a standard with `fidelity_by_goodness` the drifts are the 13 of Table 27, as in the printed scores.
     """
-    terms = [normalised(m, values.get(m.name, math.nan), standard.total_divisor) for m in GRANULAR]
+    terms = [normalised(m, values.get(m.name, math.nan), standard.total_divisor) for m in standard.metrics]
     if standard.fidelity_by_goodness:
         terms += [values.get(name, math.nan) for name in SKIN_DRIFT]
     return math.hypot(*terms)
@@ -63,16 +70,16 @@ def total_score(values: Mapping[str, float], standard: IrisStandard) -> float:
 
 
 def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str, float]:
-    """Every sector's score and the overall `iris_score` of the 60 raw values.
+    """Every sector's score and the overall `iris_score` of the raw values.
 
     Args:
-        values: raw values by the names of `GRANULAR` (and `SKIN_DRIFT`); absent ones count as nan, never as 0.
+        values: raw values by the names of `standard.metrics` (and `SKIN_DRIFT`); absent ones count as nan, never as 0.
         standard: which standard to score under.
 
     Returns:
-        Six sector scores and `iris_score`; higher is better, may exceed 100; nan where an input is nan or absent.
+        Every sector's score and `iris_score`; higher is better, may exceed 100; nan where an input is nan or absent.
     """
-    scores = {s: sector_score(sector_magnitude(values, s, standard), s, standard) for s in SECTORS}
+    scores = {s: sector_score(sector_magnitude(values, s, standard), s, standard) for s in standard.sectors}
     return scores | {"iris_score": total_score(values, standard)}
 
 

@@ -11,8 +11,8 @@ import datasets
 import evaluate
 
 from .columns import CITATION, PAPER, MetricInputError, check_lengths, encode, number, numbers
-from .formula import iris_score, profile_code, sector_magnitude, sector_metrics, total_magnitude
-from .standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS
+from .formula import iris_score, profile_code, sector_magnitude, sector_values, total_magnitude
+from .standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, IrisStandard
 
 DESCRIPTION = """\
 IRIS score is the overall fairness score of a unified multimodal model: S * exp(-K * D), where D is the L2 norm of its
@@ -22,8 +22,8 @@ exceed 100. A score with a value missing is undefined, never better."""
 INPUTS = """
 Args:
     predictions: the granular values (RD_gender, JSD_US_age, ...); None or nan where a value is undefined or not run.
-    names: the name of every value, one of the 60 of `standards.GRANULAR` or the three of `standards.SKIN_DRIFT`
-        (the inaugural standard needs those three for RFS_Und).
+    names: the name of every value, one of a standard's `metrics` (the 60 of `standards.GRANULAR`) or the three of
+        `standards.SKIN_DRIFT` (the inaugural standard needs those three for RFS_Und).
     standard: `inaugural` (the paper's tables) or another one of `standards.STANDARDS`.
 
 Returns:
@@ -71,18 +71,18 @@ class IrisScore(evaluate.Metric):
             raise MetricInputError("METRIC_STANDARD", f"{standard!r} is no standard; known: {', '.join(STANDARDS)}")
         chosen, values = STANDARDS[standard], read_values(predictions, names)
         scores = iris_score(values, chosen)
-        missing = {sector: missing_names(values, sector, chosen.fidelity_by_goodness) for sector in SECTORS}
+        missing = {sector: missing_names(values, sector, chosen) for sector in chosen.sectors}
         sectors = {
             sector: {
                 "score": number(scores[sector]),
                 "magnitude": number(sector_magnitude(values, sector, chosen)),
                 "missing": missing[sector],
             }
-            for sector in SECTORS
+            for sector in chosen.sectors
         }
         absent = sum(map(len, missing.values()))
         total = number(scores["iris_score"])
-        expected = len(GRANULAR) + (len(SKIN_DRIFT) if chosen.fidelity_by_goodness else 0)
+        expected = sum(len(sector_values(sector, chosen)) for sector in chosen.sectors)
         return {
             "iris_score": total,
             "state": "undefined" if total is None else "value",
@@ -100,11 +100,11 @@ class IrisScore(evaluate.Metric):
 
 def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> dict[str, float]:
     """Value by name, nan where missing. MetricInputError for an unknown or repeated name or a value out of bounds."""
-    known = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
+    bounds = {metric.name: metric.bound for standard in STANDARDS.values() for metric in standard.metrics}
+    known = (*bounds, *SKIN_DRIFT)
     places = encode(names, "names", known, missing=False)
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise MetricInputError("METRIC_REPEATED", f"{repeated[0]} is given more than once")
-    bounds = {metric.name: metric.bound for metric in GRANULAR}
     values = {}
     for place, value in zip(places, predictions, strict=True):
         bound = bounds.get(known[place], 1.0)
@@ -113,11 +113,9 @@ def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> di
     return values
 
 
-def missing_names(values: dict[str, float], sector: str, with_skin: bool) -> list[str]:
+def missing_names(values: dict[str, float], sector: str, standard: IrisStandard) -> list[str]:
     """Names of the values that a sector needs and does not have."""
-    needed = [metric.name for metric in sector_metrics(sector)]
-    needed += SKIN_DRIFT if with_skin and sector == "RFS_Und" else ()
-    return [name for name in needed if math.isnan(values.get(name, math.nan))]
+    return [name for name in sector_values(sector, standard) if math.isnan(values.get(name, math.nan))]
 
 
 def profile(scores: dict[str, float], task: str, tau: float) -> dict[str, str] | None:

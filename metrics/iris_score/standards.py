@@ -5,6 +5,7 @@ Sources (arXiv:2603.00590): Table 6 (the list), Table 9 (S and K of the sectors)
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import log
 
 
@@ -27,6 +28,7 @@ _REFERENCES = (("US", "gender"), ("US", "age"), ("US", "skin"), ("EU", "gender")
 _SDS_GROUPS = ("gender_female", "gender_male", "age_young", "age_middle-aged", "age_older")
 
 SECTORS = ("IFS_Gen", "RFS_Gen", "BIS_Gen", "IFS_Und", "RFS_Und", "BIS_Und")
+"""Those of the paper. A standard may have more: ask `IrisStandard.sectors`."""
 
 GRANULAR = (
     *(Granular(f"RD_{a}", "IFS_Gen", "representation_disparity", a) for a in _JOINT),
@@ -97,6 +99,7 @@ class IrisStandard:
         minimum_coverage: below this share of valid samples a ranked value is undefined.
         floors: competence value -> what it must reach (`_max` in the name: must not exceed), by sector.
         note: what a reader must know about S and K.
+        metrics: the granular metrics that are scored, each in its sector; the 60 of Table 6, or more, or others.
     """
 
     name: str
@@ -110,6 +113,18 @@ class IrisStandard:
     minimum_coverage: float = 0.7
     floors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     note: str = ""
+    metrics: tuple[Granular, ...] = GRANULAR
+
+    @cached_property
+    def by_sector(self) -> Mapping[str, tuple[Granular, ...]]:
+        """Sector -> its metrics; sectors and metrics in the order of `metrics`."""
+        sectors = dict.fromkeys(metric.sector for metric in self.metrics)
+        return {sector: tuple(m for m in self.metrics if m.sector == sector) for sector in sectors}
+
+    @property
+    def sectors(self) -> tuple[str, ...]:
+        """The sectors that a model is scored in: the six of Table 6, and what `metrics` adds to them."""
+        return tuple(self.by_sector)
 
 
 # What the constant answerer reaches: it names one of 52 occupations (accuracy 1/52 = 0.019; the 95 % interval over

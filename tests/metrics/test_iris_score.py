@@ -54,13 +54,15 @@ def values_of(model: str) -> dict[str, float]:
     if model in T23:
         values |= {n: float(v) for n, v in T23[model].items() if n.startswith("RD_")}
         values |= {n: float(v) for n, v in T24[model].items() if n.startswith("JSD_")}
-        values |= dict.fromkeys((m.name for m in sector_metrics("BIS_Gen")), 0.0)
+        values |= dict.fromkeys((m.name for m in sector_metrics("BIS_Gen", INAUGURAL)), 0.0)
         values["Penalty_delta_GSR"] = float(T25[model]["magnitude"])
     if model in T26:
-        values |= dict.fromkeys((m.name for m in sector_metrics("IFS_Und")), 0.0)
+        values |= dict.fromkeys((m.name for m in sector_metrics("IFS_Und", INAUGURAL)), 0.0)
         values["AD_single_gender"] = float(T26[model]["magnitude"])
-        drifts = [m.name for m in sector_metrics("RFS_Und") if m.metric == "stereotype_drift"] + list(SKIN_DRIFT)
-        jsds = [m.name for m in sector_metrics("RFS_Und") if m.metric == "distribution_divergence"]
+        drifts = [m.name for m in sector_metrics("RFS_Und", INAUGURAL) if m.metric == "stereotype_drift"] + list(
+            SKIN_DRIFT
+        )
+        jsds = [m.name for m in sector_metrics("RFS_Und", INAUGURAL) if m.metric == "distribution_divergence"]
         values |= dict.fromkeys(drifts, float(T27[model]["norm_ASDS"]) / math.sqrt(13))
         values |= dict.fromkeys(jsds, float(T27[model]["norm_JSD"]) / math.sqrt(5))
         for prefix, column in (("ac_diff", "AC"), ("dhr_inconsistency", "DHR")):
@@ -161,7 +163,7 @@ def test_profile_codes_are_those_of_table_3_but_for_seven(model: str, task: str)
 
 def test_there_are_60_granular_metrics_and_each_has_one_name() -> None:
     assert len(GRANULAR) == len({metric.name for metric in GRANULAR}) == 60
-    assert [len(sector_metrics(sector)) for sector in SECTORS] == [7, 5, 5, 14, 15, 14]
+    assert [len(sector_metrics(sector, INAUGURAL)) for sector in SECTORS] == [7, 5, 5, 14, 15, 14]
 
 
 def test_an_absent_or_undefined_value_makes_its_sector_and_the_total_undefined() -> None:
