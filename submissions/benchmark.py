@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.sensitivity import AS_RELEASED, Adjustable, Adjustment
 from submissions.uncertainty.design import Design, Floats
 from submissions.uncertainty.variant import Variant
 from submissions.values import Value
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TableName = Literal["responses", "annotations", "judgements"]
 Values = Mapping[str, Value]
+Counts = Mapping[str, Sequence[Sequence[int]]]
+"""`Result.counts`."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,10 @@ class Benchmark:
     score_draws: ScoreDraws = _no_score_draws
     logarithmic: bool = False
     drawn: frozenset[str] = frozenset()
-    counts: Callable[[Submission], Mapping[str, Sequence[Sequence[int]]]] = lambda submission: {}
+    counts: Callable[[Submission], Counts] = lambda submission: {}
     chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
+    adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
+    referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
     settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
 
     def task(self, name: str) -> Task:
