@@ -1,0 +1,100 @@
+"""IRIS' scores of many draws of the raw values at once, and the chances of what the threshold decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from metrics.iris_score.formula import sector_metrics
+from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, Granular, IrisStandard
+from submissions.benchmark import Draws, Scored
+from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.uncertainty.design import Floats
+
+DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))
+"""The raw values that scores of the released standards are made of."""
+
+
+def score_draws(draws: Draws, standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+    """`metrics.iris_score.formula.iris_score` of every draw: the sectors and `iris_score`, each (b,).
+
+    A score for which a raw value has no draws is left out; it is nan where a draw of one has no number.
+    """
+    magnitudes = {sector: _sector_magnitude(draws, sector, standard) for sector in standard.sectors}
+    found = {
+        sector: standard.scale[sector] * np.exp(-standard.decay[sector] * magnitude)
+        for sector, magnitude in magnitudes.items()
+        if magnitude is not None
+    }
+    total = _total_magnitude(draws, standard)
+    if total is not None:
+        found["iris_score"] = standard.scale["total"] * np.exp(-standard.decay["total"] * total)
+    return found
+
+
+def _sector_magnitude(draws: Draws, sector: str, standard: IrisStandard) -> Floats | None:
+    metrics = sector_metrics(sector, standard)
+    if sector == "RFS_Und" and standard.fidelity_by_goodness:
+        divergences = [metric.name for metric in metrics if metric.metric == "distribution_divergence"]
+        drifts = [metric.name for metric in metrics if metric.metric == "stereotype_drift"] + list(SKIN_DRIFT)
+        if not _drawn(draws, [*divergences, *drifts]):
+            return None
+        likeness = np.maximum(0.0, 1 - _norm([draws[name] for name in divergences]) / np.sqrt(5))
+        return np.asarray(1 - np.sqrt(likeness * _norm([draws[name] for name in drifts]) / np.sqrt(13)))
+    if not _drawn(draws, [metric.name for metric in metrics]):
+        return None
+    return _norm([_normalised(metric, draws, standard.sector_divisor.get(metric.metric, 1.0)) for metric in metrics])
+
+
+def _total_magnitude(draws: Draws, standard: IrisStandard) -> Floats | None:
+    metrics = standard.metrics
+    drifts = list(SKIN_DRIFT) if standard.fidelity_by_goodness else []
+    if not _drawn(draws, [*(metric.name for metric in metrics), *drifts]):
+        return None
+    terms = [_normalised(metric, draws, standard.total_divisor.get(metric.metric, 1.0)) for metric in metrics]
+    return _norm(terms + [draws[name] for name in drifts])
+
+
+def _drawn(draws: Draws, names: Sequence[str]) -> bool:
+    return all(name in draws for name in names)
+
+
+def _normalised(metric: Granular, draws: Draws, divisor: float) -> Floats:
+    """`formula.normalised` of every draw; kept draws are rounded, and none may fall below a value's smallest number."""
+    column = np.maximum(draws[metric.name], 0.0)
+    return np.asarray(np.log1p(column) if metric.bound is None else column / divisor)
+
+
+def _norm(terms: Sequence[Floats]) -> Floats:
+    return np.asarray(np.sqrt(np.sum(np.square(terms), axis=0)))
+
+
+def chances(
+    draws: Draws, scored: Scored, standard: IrisStandard, adjustment: Adjustment = AS_RELEASED
+) -> dict[str, float]:
+    """How likely each sector reaches tau, and each task's three letters are those that `labels` shows.
+
+    Letters follow the worst case of a sector, `low`, and draws lie around its `value`: they are multiplied by
+    low / value, so that the chance is of what decides the letter. It is the sampling error alone: what the missing
+    samples could have been is in `low` already.
+    """
+    tau = standard.tau if adjustment.tau is None else adjustment.tau
+    reached: dict[str, Floats] = {}
+    for sector in standard.sectors:
+        score = scored.scores.get(sector)
+        if sector in draws and score is not None and score.value and score.low is not None:
+            column = draws[sector] * (score.low / score.value)
+            reached[sector] = np.where(np.isnan(column), np.nan, column >= tau)
+    found = {sector: float(np.nanmean(column)) for sector, column in reached.items()}
+    for task in ("gen", "und"):
+        code = scored.labels.get(f"profile_{task}")
+        sectors = [f"{dimension}_{task.title()}" for dimension in ("IFS", "RFS", "BIS")]
+        if code is None or not all(sector in reached for sector in sectors):
+            continue
+        letters = np.array([letter in "UAF" for letter in code])
+        columns = np.stack([reached[sector] for sector in sectors], axis=1)
+        columns = columns[~np.isnan(columns).any(axis=1)]
+        if len(columns):
+            found[f"profile_{task}"] = float((columns == letters).all(axis=1).mean())
+    return found
