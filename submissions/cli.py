@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from builders.errors import CodedError
-from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_store, show
+from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_store, cli_validate, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
@@ -351,6 +351,7 @@ def schema() -> None:
     _print_json(json_schema())
 
 
+app.command("validate", epilog=cli_validate.EXAMPLE, rich_help_panel=SCORE)(cli_validate.validate)
 app.command("submit", epilog=cli_space.SUBMIT_EXAMPLE, rich_help_panel=SPACE)(cli_space.submit)
 app.command("status", epilog=cli_space.STATUS_EXAMPLE, rich_help_panel=SPACE)(cli_space.status)
 

@@ -63,6 +63,16 @@ def _table(title: str) -> Table:
     return Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
+def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table of whatever rows, the first column from the left."""
+    drawn = _table(title)
+    for place, header in enumerate(headers):
+        drawn.add_column(header, justify="right" if 0 < place < len(headers) - 1 else "left")
+    for row in rows:
+        drawn.add_row(*map(_cell, row))
+    _OUT.print(drawn)
+
+
 def result(found: Result) -> None:
     """Scores, raw values, and whether the model is ranked."""
     bench = benchmark(found.benchmark)
