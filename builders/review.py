@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,9 +213,8 @@ def _wrapped(lines: Sequence[str], width: int, font: Any) -> list[str]:
     for line in lines:
         rest = line
         while rest:
-            end = len(rest)
-            while end > 1 and font.getlength(rest[:end]) > width:
-                end -= 1
+            ends = range(1, len(rest) + 1)  # a longer beginning is wider: halve instead of trying every end
+            end = max(1, bisect_right(ends, width, key=lambda end, rest=rest: font.getlength(rest[:end])))
             breaks = [rest.rfind(" ", 0, end + 1), *(rest.rfind(mark, 0, end) + 1 for mark in "/_-")]
             end = max(breaks) if end < len(rest) and max(breaks) > 0 else end
             fitted.append(rest[:end])
