@@ -168,11 +168,22 @@ def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str,
     return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))
 
 
+def swapped(passage: Passage) -> Passage:
+    """The passage with its two names exchanged, case (`MIA`) and possessive (`Mia's`) kept.
+
+    The pronouns and so the people stay: the male character has the female name now.
+    """
+    one, other = passage.male, passage.female
+    exchange = {one: other, other: one, one.upper(): other.upper(), other.upper(): one.upper()}
+    names = "|".join(map(re.escape, exchange))
+    text = re.sub(rf"\b({names})\b", lambda found: exchange[found[0]], passage.narrative)
+    return Passage(text, male=other, female=one)
+
+
 def name_swap_error(passages: Sequence[Passage], processes: int | None = None) -> dict[str, float]:
     """How far M3 and M5 move because of the names alone: the instrument's own error.
 
-    The two names of each passage are exchanged in its text, the pronouns and so the people stay. A parser that reads
-    every name alike gives the same counts; this one does not quite.
+    A parser that reads every name alike gives the same counts of the `swapped` passages; this one does not quite.
 
     Returns:
         `M3` and `M5`: half the difference between the passages as they are (male name on the male character) and
@@ -182,8 +193,7 @@ def name_swap_error(passages: Sequence[Passage], processes: int | None = None) -
     """
     if not passages:
         raise ValueError("name_swap_error needs at least one passage")
-    swapped = [Passage(_swap(p.narrative, p.male, p.female), male=p.female, female=p.male) for p in passages]
-    both = count([*passages, *swapped], processes)
+    both = count([*passages, *map(swapped, passages)], processes)
     as_is, exchanged = both[: len(passages)], both[len(passages) :]
     return {
         "M3": (_mean(as_is, "M3") - _mean(exchanged, "M3")) / 2,
@@ -196,9 +206,3 @@ def _mean(counts: Sequence[Counts], metric: str) -> float:
     if metric == "M3":
         return sum(len(c.subject_sentences[0]) - len(c.subject_sentences[1]) for c in counts) / len(counts)
     return sum(c.emotion_words[0] - c.emotion_words[1] for c in counts) / len(counts)
-
-
-def _swap(text: str, one: str, other: str) -> str:
-    """The text with two names exchanged."""
-    exchange = {one: other, other: one}
-    return re.sub(rf"\b({re.escape(one)}|{re.escape(other)})\b", lambda found: exchange[found[0]], text)
