@@ -109,10 +109,15 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             percentile_high=percentile[1],
             debiased=float(np.clip(2 * value[place] - own.mean(), low, high)) if name in design.biased else None,
             fair=float(models.mean()) if models is not None and has_fair else None,
-            fair_high=float(np.quantile(models, LEVEL)) if models is not None and has_fair else None,
+            fair_high=_bound(models, name in design.higher) if models is not None and has_fair else None,
             note=design.notes.get(name, ""),
         )
     return found
+
+
+def _bound(models: Floats, higher: bool) -> float:
+    """What 95 % of the fair models do not go beyond on the worse side."""
+    return float(np.quantile(models, 1 - LEVEL if higher else LEVEL))
 
 
 def percentile_interval(draws: Floats) -> tuple[float, float]:

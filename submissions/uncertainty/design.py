@@ -39,6 +39,7 @@ class Design:
         fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
             model; None if none has one.
         notes: name -> what its interval does not hold.
+        higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
     """
 
     task: str
@@ -50,6 +51,7 @@ class Design:
     biased: frozenset[str] = frozenset()
     fair: Fair | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    higher: frozenset[str] = frozenset()
 
 
 class Tally:
