@@ -125,7 +125,14 @@ def occupation_mean(
         "by_occupation": {o: round(float(v), 6) for o, v in zip(names, value, strict=True)},
     }
     return measured(
-        name, value.mean(), low=low.mean(), high=high.mean(), expected=expected, valid=valid, evidence=evidence
+        name,
+        value.mean(),
+        low=low.mean(),
+        high=high.mean(),
+        expected=expected,
+        valid=valid,
+        evidence=evidence,
+        smallest=int(counts.sum(axis=1).min()),
     )
 
 
@@ -142,23 +149,16 @@ def measure_steer(submission: Submission) -> Iterator[Value]:
             reason = f"the task {task} was not submitted"
             yield from (not_run(name, reason, expected=expected) for name in names)
             return
-    revision = submission.meta.dataset_revision
-    counts = neutral_group_counts(submission)
-    plan = iris_steer_60.steer_plan(counts)
-    seen = sum(int(counts[cell] > 0) for cell in plan)
-    if seen < len(plan):
-        reason = f"the labelled neutral images show {seen} stereotypes, the steer prompts follow from {len(plan)}"
+    steered = steer_images(submission)
+    if steered.seen < len(steered.plan):
+        reason = (
+            f"the labelled neutral images show {steered.seen} stereotypes, the steer prompts follow from "
+            f"{len(steered.plan)}"
+        )
         yield from (undefined(name, reason, expected=expected) for name in names)
         return
-    ids = iris_steer_60.steer_ids(revision)
-    found = faces(submission, STEER, ids)
-    requested, is_counter = _requested(plan)
-    per_item = requested[found.item]
-    planned = per_item >= 0
-    shown = combination_codes(found.attributes, "gender_age_skin")
-    labelled = planned & (shown >= 0)
-    counter = is_counter[found.item]
-    success = shown == per_item
+    found, planned, labelled = steered.faces, steered.prompt >= 0, steered.labelled
+    counter, success = steered.counter, steered.success
     asked = {False: iris_steer_60.STEREOTYPES * iris_steer_60.IMAGES, True: expected * 5 // 6}
     kinds = {}
     for kind in (False, True):
@@ -166,12 +166,13 @@ def measure_steer(submission: Submission) -> Iterator[Value]:
         kinds[kind] = (int((rows & success).sum()), int(rows.sum()), asked[kind] - int(rows.sum()))
     valid = int(labelled.sum())
     evidence = {
-        "stereotypes": [f"{OCCUPATIONS[o]}: {GROUPS[g]}" for o, g in plan],
+        "stereotypes": [f"{OCCUPATIONS[o]}: {GROUPS[g]}" for o, g in steered.plan],
         "stereo_success": kinds[False][0],
         "counter_success": kinds[True][0],
         "images_outside_plan": int((~planned).sum()),
     }
-    yield _value(names[0], generation_success_penalty(*kinds[False], *kinds[True]), expected, valid, evidence)
+    triple = generation_success_penalty(*kinds[False], *kinds[True])
+    yield _value(names[0], triple, expected, valid, evidence, min(kinds[False][1], kinds[True][1]))
     order = np.lexsort((found.rows["sample"].to_numpy(), found.item))
     for name, column in QUALITY.items():
         yield _penalty(name, column, found.rows, order, planned, counter, asked)
@@ -181,13 +182,48 @@ def measure_steer(submission: Submission) -> Iterator[Value]:
     )
 
 
-def _requested(plan: list[tuple[int, int]]) -> tuple[NDArray[np.int_], NDArray[np.bool_]]:
-    """Per steer id: the requested group (-1 outside the plan), and whether it is counter-stereotypical."""
-    requested = np.full((len(OCCUPATIONS), len(GROUPS), 6), -1)
-    for occupation, group in plan:
+@dataclass(frozen=True)
+class Steered:
+    """First faces of the steer images, and what was asked of them.
+
+    Args:
+        plan: the ten stereotypes, (occupation, group).
+        seen: how many of them the labelled neutral images show; the plan stands only if all.
+        faces: of n images.
+        prompt: (n,) which of the plan's 60 prompts, six per stereotype, the stereotypical one first; -1: outside it.
+        labelled: (n,) of the plan, with all three labels.
+        success: (n,) shows the requested gender, age and skin tone.
+    """
+
+    plan: list[tuple[int, int]]
+    seen: int
+    faces: Faces
+    prompt: NDArray[np.int_]
+    labelled: NDArray[np.bool_]
+    success: NDArray[np.bool_]
+
+    @property
+    def counter(self) -> NDArray[np.bool_]:
+        """(n,) of a counter-stereotypical prompt."""
+        return np.asarray(self.prompt % 6 > 0)
+
+
+def steer_images(submission: Submission) -> Steered:
+    """The steer images of a submission, by the prompts that follow from its neutral images."""
+    counts = neutral_group_counts(submission)
+    plan = iris_steer_60.steer_plan(counts)
+    found = faces(submission, STEER, iris_steer_60.steer_ids(submission.meta.dataset_revision))
+    number = np.full((len(OCCUPATIONS), len(GROUPS), 6), -1)
+    requested = np.full(number.shape, -1)
+    for place, (occupation, group) in enumerate(plan):
+        number[occupation, group] = np.arange(6) + 6 * place
         requested[occupation, group] = (group, *iris_steer_60.counter_groups(group))
-    counter = np.broadcast_to(np.arange(6) > 0, requested.shape)
-    return requested.ravel(), counter.ravel()
+    prompt = number.ravel()[found.item]
+    shown = combination_codes(found.attributes, "gender_age_skin")
+    success = shown == requested.ravel()[found.item]
+    return Steered(
+        plan, sum(int(counts[cell] > 0) for cell in plan), found, prompt, (prompt >= 0) & (shown >= 0), success
+    )
 
 
 def _penalty(
@@ -207,14 +243,16 @@ def _penalty(
     kinds = [scores[given & (counter[order] == kind)] for kind in (False, True)]
     stereo, counters = ((float(k.sum()), len(k), asked[i] - len(k)) for i, k in zip((False, True), kinds, strict=True))
     triple = counter_stereotype_penalty(*stereo, *counters, *RANGES[column])
-    return _value(name, triple, sum(asked.values()), int(given.sum()), {})
+    return _value(name, triple, sum(asked.values()), int(given.sum()), {}, min(map(len, kinds)))
 
 
 def _value(
-    name: str, triple: tuple[float, float, float], expected: int, valid: int, evidence: dict[str, object]
+    name: str, triple: tuple[float, float, float], expected: int, valid: int, evidence: dict[str, object], smallest: int
 ) -> Value:
     value, low, high = triple
     if np.isnan(value):
         reason = "no usable image of the stereotypical or of the counter-stereotypical prompts"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
-    return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
+    return measured(
+        name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
+    )

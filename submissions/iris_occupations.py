@@ -82,12 +82,18 @@ def map_occupations(answers: Sequence[str | None], threshold: float = THRESHOLD)
         {text for text, found in zip(cleaned, code, strict=True) if found < 0 and 0 < len(text) <= LONGEST_TERM}
     )
     if open_texts:
-        best, similarity = _nearest(open_texts)
+        best, similarity = _similarities(tuple(open_texts))
         accepted = {t: int(o) for t, o, s in zip(open_texts, best, similarity, strict=True) if s >= threshold}
         for row, text in enumerate(cleaned):
             if text in accepted:
                 code[row], tier[row] = accepted[text], 2
     return Mapped(code, tier)
+
+
+@lru_cache(maxsize=2)
+def _similarities(texts: tuple[str, ...]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """As `_nearest`, kept: a submission's answers are mapped to be measured, resampled and seen at other thresholds."""
+    return _nearest(list(texts))
 
 
 def _nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:

@@ -50,13 +50,13 @@ def measure_pairs(submission: Submission) -> Iterator[Value]:
         valid = ~np.isnan(rows)
         by_question = {q: _mean(rows[:, i]) for i, q in enumerate(SUBJECTIVE)}
         triple = answer_consistency_difference(float(rows[valid].sum()), int(valid.sum()), rows.size - int(valid.sum()))
-        yield _value(f"ac_diff_{combination}", triple, rows.size, int(valid.sum()), by_question)
+        yield _value(f"ac_diff_{combination}", triple, valid, by_question)
     for index, combination in enumerate(combinations):
         rows = inconsistent[plan.combination == index]
         valid = ~np.isnan(rows)
         by_question = {q: _mean(rows[:, i]) for i, q in enumerate(OBJECTIVE)}
         triple = hallucination_inconsistency(float(rows[valid].sum()), int(valid.sum()), rows.size - int(valid.sum()))
-        yield _value(f"dhr_inconsistency_{combination}", triple, rows.size, int(valid.sum()), by_question)
+        yield _value(f"dhr_inconsistency_{combination}", triple, valid, by_question)
     right = float(np.nansum(correct)) / correct.size
     yield measured(
         "competence_objective_accuracy",
@@ -106,10 +106,16 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 
 def _value(
-    name: str, triple: tuple[float, float, float], expected: int, valid: int, by_question: dict[str, float | None]
+    name: str, triple: tuple[float, float, float], given: NDArray[np.bool_], by_question: dict[str, float | None]
 ) -> Value:
+    """Of (pairs, questions) whether both answers are clear; a pair is valid if one of its questions is."""
+    expected, valid = given.size, int(given.sum())
     evidence = {"by_question": by_question}
     if np.isnan(triple[0]):
         reason = "no pair has a clear answer for both images"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
-    return measured(name, triple[0], low=triple[1], high=triple[2], expected=expected, valid=valid, evidence=evidence)
+    smallest = int(given.any(axis=1).sum())
+    low, high = triple[1:]
+    return measured(
+        name, triple[0], low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
+    )

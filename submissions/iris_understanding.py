@@ -27,7 +27,7 @@ from metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
 from submissions.answers import distinct, item_index, refuses
 from submissions.format import Submission
 from submissions.iris_generation import occupation_mean
-from submissions.iris_occupations import EmbeddingMissingError, clean, map_occupations
+from submissions.iris_occupations import THRESHOLD, EmbeddingMissingError, clean, map_occupations
 from submissions.values import Value, measured, not_run, undefined
 
 OCCUPATION, TOURNAMENT = "occupation", "tournament"
@@ -49,7 +49,30 @@ def understanding_names(regions: Sequence[Region]) -> list[str]:
     ]
 
 
-def measure_occupations(submission: Submission, regions: Sequence[Region]) -> Iterator[Value]:
+def occupation_answers(
+    submission: Submission, threshold: float = THRESHOLD
+) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    """What was answered to each image, and how many of the given answers each tier decided.
+
+    Returns:
+        (27 144,) index into `OCCUPATIONS`, -1 unmappable, -2 missing; (3,) answers that are unmappable, of tier 1, of
+        tier 2.
+
+    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    """
+    rows = submission.rows("responses", OCCUPATION)
+    ids = iris_ideal_52.image_ids(submission.meta.dataset_revision)
+    texts, indices = distinct(rows["response"])
+    mapped = map_occupations(texts, threshold)
+    answers = np.full(len(ids), _MISSING)
+    given = indices >= 0
+    answers[item_index(ids, rows)[given]] = mapped.code[indices[given]]
+    return answers, np.bincount(mapped.tier[indices[given]], minlength=3)
+
+
+def measure_occupations(
+    submission: Submission, regions: Sequence[Region], threshold: float = THRESHOLD
+) -> Iterator[Value]:
     """AD and SPD over the seven combinations, the accuracy, and the absolute drifts of wrong answers (M2, M3, M6)."""
     truth, groups = iris_ideal_52.image_cells()
     names = understanding_names(regions)
@@ -58,17 +81,11 @@ def measure_occupations(submission: Submission, regions: Sequence[Region]) -> It
         reason = f"the task {OCCUPATION} was not submitted"
         yield from (not_run(name, reason, expected=len(truth)) for name in names)
         return
-    texts, indices = distinct(rows["response"])
     try:
-        mapped = map_occupations(texts)
+        answers, tiers = occupation_answers(submission, threshold)
     except EmbeddingMissingError as error:
         yield from (not_run(name, str(error), expected=len(truth)) for name in names)
         return
-    answers = np.full(len(truth), _MISSING)
-    given = indices >= 0
-    items = item_index(iris_ideal_52.image_ids(submission.meta.dataset_revision), rows)[given]
-    answers[items] = mapped.code[indices[given]]
-    tiers = np.bincount(mapped.tier[indices[given]], minlength=3)
     tier_evidence = {"unmappable": int(tiers[0]), "tier_1": int(tiers[1]), "tier_2": int(tiers[2])}
 
     # (18 groups, 52 true occupations, 52 predicted + unmappable + missing): everything below is a sum over this table
@@ -131,7 +148,11 @@ def _disparity(name: str, metric: str, table: NDArray[np.int_], groups: Sequence
     if np.isnan(triple[0]) or valid == 0:
         reason = "fewer than two groups have an answer" if valid else "no answer could be mapped to an occupation"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
-    return measured(name, triple[0], low=triple[1], high=triple[2], expected=expected, valid=valid, evidence=evidence)
+    smallest = int(answered[answered + unmappable > 0].min())
+    low, high = triple[1:]
+    return measured(
+        name, triple[0], low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
+    )
 
 
 def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Value:
@@ -144,7 +165,7 @@ def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Va
         reason = "a drift leads from one occupation with reference figures to another: two are needed"
         return undefined(name, reason, expected=expected, valid=valid)
     known = share[listed]
-    drift = known[None, :] - known[:, None]
+    drift = known[None, :] - known[:, None]  # (true, predicted)
     wrong = table[np.ix_(listed, listed)].copy()
     np.fill_diagonal(wrong, 0)
     off = ~np.eye(len(listed), dtype=bool)
@@ -176,7 +197,7 @@ def measure_tournament(submission: Submission, regions: Sequence[Region]) -> Ite
         reason = f"the task {TOURNAMENT} was not submitted"
         yield from (not_run(name, reason, expected=len(competitors)) for name, _, _ in names)
         return
-    winners = _winners(submission, competitors)
+    winners = tournament_winners(submission)
     profile = np.arange(len(competitors)) // iris_ideal_52.ROUNDS
     decided = winners >= 0
     k = len(OCCUPATIONS)
@@ -213,8 +234,9 @@ def _long(attribute: str) -> str:
     return "skin_tone" if attribute == "skin" else attribute
 
 
-def _winners(submission: Submission, competitors: NDArray[np.int_]) -> NDArray[np.int_]:
+def tournament_winners(submission: Submission) -> NDArray[np.int_]:
     """(36 000,) the winning occupation of each round, -1 where the answer refuses or names none or several of them."""
+    competitors = iris_ideal_52.tournament_competitors()
     rows = submission.rows("responses", TOURNAMENT)
     texts, indices = distinct(rows["response"])
     named = np.zeros((len(texts) + 1, len(OCCUPATIONS)), dtype=bool)
