@@ -52,6 +52,7 @@ ROUTERS: tuple[str, ...] = (
     "leaderboard_space.pages.compare",
     "leaderboard_space.pages.fairness_space",
     "leaderboard_space.pages.standards",
+    "leaderboard_space.pages.validation",
     "leaderboard_space.pages.texts",
 )
 """Modules with a `router`, in the order in which they are asked."""

@@ -26,7 +26,7 @@ MAKERS = 4
 OVERHEAD = 2048
 """Bytes that an answer takes besides its content, at most."""
 _OF_ONE_BOARD = re.compile(r"/(?:model|figures|badge|embed|download|api/v1/boards)/([a-z0-9_]+)(?:/.*)?")
-_OF_ALL = re.compile(r"/(?:compare|fairness-space|standards|standard/.*|api/v1/(?:boards|standards))")
+_OF_ALL = re.compile(r"/(?:compare|fairness-space|standards|validation|standard/.*|api/v1/(?:boards|standards))")
 """Addresses whose answers follow from the boards alone; what shows the queue, a submission or a user is not kept."""
 
 
