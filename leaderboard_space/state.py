@@ -24,6 +24,7 @@ from submissions.faults import Fault
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result, further
 from submissions.strict_json import parse
+from submissions.tiers import tiered
 from submissions.values import Value
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
@@ -279,7 +280,7 @@ class State:
             shown = list(self._shown(benchmark))
             with _undisturbed(not any((own.entry, standard) in self._rows for own in shown)):
                 rows += [self._row(own, standard) for own in shown]
-            self._boards[about] = tuple(ranked(rows, benchmark))
+            self._boards[about] = tuple(tiered(ranked(rows, benchmark), benchmark, standard))
             return self._boards[about]
 
     def full(self, entry: str) -> Result | None:

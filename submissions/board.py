@@ -19,6 +19,7 @@ from submissions.facts import Facts, facts_of, published_facts
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, limits_of, rescore
+from submissions.tiers import tiered
 from submissions.values import Value, not_run
 
 Provenance = Literal["published", "scored here", "baseline"]
@@ -52,6 +53,9 @@ class Row:
         result: the result behind the row, None for published rows.
         visibility: what stands behind the figures.
         facts: what the model is.
+        tier: 1 holds the best row and what cannot be told apart from it; None for a row without draws or rank.
+        rank_range: the best and the worst rank that the row's error allows, None without a tier or on a large board.
+        chances: as in `Scored`; made with the errors of the scores, by `submissions.row_errors.with_errors`.
     """
 
     entry: str
@@ -71,6 +75,9 @@ class Row:
     result: Result | None = None
     visibility: Visibility = "published"
     facts: Facts = field(default_factory=Facts)
+    tier: int | None = None
+    rank_range: tuple[int, int] | None = None
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result] = ()) -> list[Row]:
@@ -90,7 +97,7 @@ def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result]
     """
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
-    return ranked(rows, benchmark)
+    return tiered(ranked(rows, benchmark), benchmark, standard)
 
 
 def entry(result: Result) -> str:
@@ -163,6 +170,7 @@ def _row_of(result: Result) -> Row:
         result=result,
         visibility="self-reported labels or judge" if labelled else "recomputed here",
         facts=facts_of(result),
+        chances=result.scored.chances,
     )
 
 

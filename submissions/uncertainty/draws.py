@@ -41,10 +41,13 @@ class Draws:
 
     def columns(self) -> dict[str, Floats]:
         """Name -> (k,) draws, nan where a draw has no number."""
+        return dict(zip(self.names, self.table().T, strict=True))
+
+    def table(self) -> Floats:
+        """(k, m) draws, nan where a draw has no number."""
         steps = self.steps.astype(np.float64)
         steps[self.steps == _UNDEFINED] = np.nan
-        numbers = np.array(self.centre) + steps / _STEPS * np.array(self.error)
-        return dict(zip(self.names, numbers.T, strict=True))
+        return np.asarray(np.array(self.centre) + steps / _STEPS * np.array(self.error))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data, the steps in base64."""

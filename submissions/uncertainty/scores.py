@@ -7,27 +7,36 @@ for what the true score may be; how many of them reach a threshold is the chance
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from submissions.sensitivity import Adjustment
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.uncertainty.bootstrap import MOST_UNDEFINED, percentile_interval
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.draws import Draws
-from submissions.uncertainty.uncertainty import Uncertainty
+from submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 
 if TYPE_CHECKING:
     from submissions.benchmark import Benchmark, Scored
 
 UNIT = "the samples of its values"
+_TOGETHER = 200
+"""Results whose draws are made at a time: their raw values take some tens of MB."""
 
 
 def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> dict[str, Floats]:
     """Score -> (k,) what the true score may be, nan where a draw has no number; scores without draws are left out."""
+    drawn = bench.score_draws(draws.columns(), bench.settled(standard, scored), changed)
+    return turned(bench, scored, drawn)
+
+
+def turned(bench: Benchmark, scored: Scored, drawn: Mapping[str, Floats]) -> dict[str, Floats]:
+    """As `true_draws`, from the draws of the scores."""
     found = {}
-    for name, column in bench.score_draws(draws.columns(), bench.settled(standard, scored), changed).items():
+    for name, column in drawn.items():
         value = scored.scores[name].value if name in scored.scores else None
         if value is None or np.isnan(column).mean() > MOST_UNDEFINED:
             continue
@@ -36,25 +45,76 @@ def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, ch
     return found
 
 
+def many_score_draws(
+    bench: Benchmark, found: Sequence[tuple[Scored, Draws]], standard: Any, changed: Adjustment = AS_RELEASED
+) -> Iterator[dict[str, Floats]]:
+    """Score -> (k,) draws of each of many results, in their order: thousands in about a second.
+
+    Draws of results that keep the same values are laid end to end, because `Benchmark.score_draws` takes any number.
+    """
+    for first in range(0, len(found), _TOGETHER):
+        part = found[first : first + _TOGETHER]
+        alike: list[tuple[Any, tuple[str, ...], int, list[int]]] = []
+        for place, (scored, draws) in enumerate(part):
+            own, k = bench.settled(standard, scored), len(draws.steps)
+            group = next((g for g in alike if g[2] == k and g[1] == draws.names and g[0] == own), None)
+            if group is None:
+                alike.append((own, draws.names, k, [place]))
+            else:
+                group[3].append(place)
+        made: dict[int, dict[str, Floats]] = {}
+        for own, names, k, places in alike:
+            stacked = np.concatenate([part[place][1].table() for place in places])
+            columns = dict(zip(names, stacked.T, strict=True))
+            scores = bench.score_draws(columns, own, changed)
+            for number, place in enumerate(places):
+                made[place] = {name: column[k * number : k * (number + 1)] for name, column in scores.items()}
+        yield from (made[place] for place in range(len(part)))
+
+
 def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> Scored:
     """The scores with their uncertainty, and the chances of what thresholds decide."""
     found = true_draws(bench, scored, draws, standard, changed)
     scores = dict(scored.scores)
-    for name, column in found.items():
-        scores[name] = replace(scores[name], uncertainty=_uncertainty(column))
-    chances = {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
-    return replace(scored, scores=scores, chances=chances)
+    for name, about in uncertainties_of(found).items():
+        scores[name] = replace(scores[name], uncertainty=about)
+    return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
+
+
+def chances_of(
+    bench: Benchmark, found: Mapping[str, Floats], scored: Scored, standard: Any, changed: Adjustment
+) -> dict[str, float]:
+    """`Scored.chances`, from what the true scores may be."""
+    return {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
+
+
+def uncertainties_of(found: Mapping[str, Floats]) -> dict[str, Uncertainty]:
+    """The uncertainty of scores from what each true score may be, (k,) each and all of one length."""
+    if not found:
+        return {}
+    columns = np.stack(list(found.values()))
+    if np.isnan(columns).any():
+        return {name: _uncertainty(column) for name, column in found.items()}
+    k = columns.shape[1]
+    spread = columns.std(axis=1, ddof=1) if k > 1 else np.zeros(len(columns))
+    ends = np.quantile(columns, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    told = zip(found, spread.tolist(), *ends.tolist(), strict=True)
+    return {name: _told(k, 0, error, low, high) for name, error, low, high in told}
 
 
 def _uncertainty(column: Floats) -> Uncertainty:
     own = column[~np.isnan(column)]
-    low, high = percentile_interval(own)
+    error = float(own.std(ddof=1)) if len(own) > 1 else 0.0
+    return _told(len(column), len(column) - len(own), error, *percentile_interval(own))
+
+
+def _told(draws: int, undefined: int, error: float, low: float, high: float) -> Uncertainty:
     return Uncertainty(
         unit=UNIT,
         clusters=0,
-        resamples=len(column),
-        undefined=len(column) - len(own),
-        error=float(own.std(ddof=1)) if len(own) > 1 else 0.0,
+        resamples=draws,
+        undefined=undefined,
+        error=error,
         low=low,
         high=high,
         method="basic",
