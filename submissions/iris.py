@@ -22,6 +22,7 @@ from metrics.iris_score.formula import (
 from metrics.iris_score.standards import ARCHETYPES, GRANULAR, STANDARDS, IrisStandard
 from submissions.benchmark import Benchmark, Scored, Task
 from submissions.format import Submission
+from submissions.iris_designs import counts, designs
 from submissions.iris_draws import DRAWN, chances, score_draws
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
@@ -187,8 +188,10 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=True,
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
+    designs=designs,
     score_draws=score_draws,
     logarithmic=True,
     drawn=DRAWN,
+    counts=counts,
     chances=chances,
 )

@@ -190,7 +190,7 @@ def measure_tournament(submission: Submission, regions: Sequence[Region]) -> Ite
     or several of its competitors, is missing: each of the five could have won it, so an occupation's wins are bounded
     by giving it none or all of those rounds, group by group (the divergence is greatest at such a corner).
     """
-    names = [(f"JSD_{_long(attribute)}_{r.code}", attribute, r) for r in regions for attribute in shares(r)]
+    names = [(tournament_name(attribute, r), attribute, r) for r in regions for attribute in shares(r)]
     competitors = iris_ideal_52.tournament_competitors()
     rows = submission.rows("responses", TOURNAMENT)
     if rows.num_rows == 0:
@@ -230,8 +230,9 @@ def _with_rounds(value: Value, decided: int) -> Value:
     return Value(**{**vars(value), "valid": decided})
 
 
-def _long(attribute: str) -> str:
-    return "skin_tone" if attribute == "skin" else attribute
+def tournament_name(attribute: str, region: Region) -> str:
+    """Of the divergence of an attribute from a region's figures; Table 6 calls skin `skin_tone` here."""
+    return f"JSD_{'skin_tone' if attribute == 'skin' else attribute}_{region.code}"
 
 
 def tournament_winners(submission: Submission) -> NDArray[np.int_]:
