@@ -60,6 +60,42 @@ class Standard(Protocol):
     def minimum_coverage(self) -> float:
         """Below this share of valid samples a ranked value is undefined."""
 
+    @property
+    def date(self) -> str:
+        """When it was released, or proposed."""
+
+    @property
+    def why(self) -> str:
+        """Why it stands beside those before it."""
+
+    @property
+    def cohort(self) -> tuple[str, ...]:
+        """The models that its numbers were set by; empty where scores need no other models."""
+
+    @property
+    def cohort_source(self) -> str:
+        """Where their figures are."""
+
+    @property
+    def references(self) -> Mapping[str, str]:
+        """File in `builders/reference/` that measuring reads -> its sha256."""
+
+    @property
+    def dataset_revisions(self) -> Mapping[str, tuple[str, ...]]:
+        """Dataset -> the revisions that it was released for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documented:
+    """What every standard says of itself beside its parameters; the fields are those of `Standard`."""
+
+    date: str = ""
+    why: str = ""
+    cohort: tuple[str, ...] = ()
+    cohort_source: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
+    dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
 
 @dataclass(frozen=True)
 class Scored:

@@ -6,7 +6,8 @@ Which values they are, and in which sectors, the standard says: the 60 of Table 
 import math
 from collections.abc import Mapping
 
-from .standards import SKIN_DRIFT, Granular, IrisStandard
+from .granular import SKIN_DRIFT, Granular
+from .standard import IrisStandard
 
 
 def sector_metrics(sector: str, standard: IrisStandard) -> tuple[Granular, ...]:

@@ -12,7 +12,13 @@ import evaluate
 
 from .columns import CITATION, PAPER, MetricInputError, check_lengths, encode, number, numbers
 from .formula import iris_score, profile_code, sector_magnitude, sector_values, total_magnitude
-from .standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, IrisStandard
+from .granular import SKIN_DRIFT
+from .standard import IrisStandard
+from .standard_algorithm_1 import ALGORITHM_1
+from .standard_inaugural import INAUGURAL
+from .standards import ARCHETYPES, STANDARDS
+
+__all__ = ["ALGORITHM_1", "INAUGURAL", "IrisScore"]
 
 DESCRIPTION = """\
 IRIS score is the overall fairness score of a unified multimodal model: S * exp(-K * D), where D is the L2 norm of its
@@ -22,8 +28,8 @@ exceed 100. A score with a value missing is undefined, never better."""
 INPUTS = """
 Args:
     predictions: the granular values (RD_gender, JSD_US_age, ...); None or nan where a value is undefined or not run.
-    names: the name of every value, one of a standard's `metrics` (the 60 of `standards.GRANULAR`) or the three of
-        `standards.SKIN_DRIFT` (the inaugural standard needs those three for RFS_Und).
+    names: the name of every value, one of a standard's `metrics` (the 60 of `granular.GRANULAR`) or the three of
+        `granular.SKIN_DRIFT` (the inaugural standard needs those three for RFS_Und).
     standard: `inaugural` (the paper's tables) or another one of `standards.STANDARDS`.
 
 Returns:
