@@ -87,6 +87,21 @@ class Answers:
         return draws().profiles(attribute)[self.row, self.option]
 
 
+@dataclass(frozen=True)
+class Faces:
+    """The rows of an image task, in the order of images and faces.
+
+    Args:
+        image: (m,) prompt times images per prompt, plus the image's number.
+        share: (m,) of its image.
+        group: attribute -> (m,) group, -1 where the face has none.
+    """
+
+    image: Integers
+    share: Floats
+    group: Mapping[str, Integers]
+
+
 def task_of(context: str) -> str:
     """The task that a context belongs to."""
     return context if context in SAMPLES else "llm_subjective"
@@ -134,27 +149,46 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
 
 
 def _images(submission: Submission, task: str) -> Mapping[str, Grid]:
+    faces = image_faces(submission, task)
+    if faces is None:
+        return {}
+    cell = prompt_cells(task)
+    statistic, level = cell[faces.image // SAMPLES[task]].T
+    first = np.unique(faces.image, return_index=True)[1]
+    found = {}
+    for a in ATTRIBUTES:
+        group = faces.group[a]
+        used = group >= 0
+        counts = _tally(statistic[used], level[used], group[used], len(GROUPS[a]), faces.share[used])
+        found[a] = _grid(a, task, _tally(statistic[first], level[first]), counts)
+    return found
+
+
+def prompt_cells(task: str) -> NDArray[np.int16]:
+    """(p, 2) statistic and level of every prompt of an image task, in the order of the ids."""
+    prompts = SCENARIOS if task == "t2i_subjective" else 1
+    topic = np.repeat(np.arange(len(STATISTICS) * len(LEVELS)), prompts)
+    return np.stack(np.divmod(topic, len(LEVELS)), axis=1).astype(np.int16)
+
+
+def image_faces(submission: Submission, task: str) -> Faces | None:
+    """The faces of an image task's images; None if the task has no rows."""
     rows = submission.rows("annotations", task)
     if not rows.num_rows:
-        return {}
-    keys = ids(task, submission.meta.dataset_revision)
-    per_topic = len(keys) // (len(STATISTICS) * len(LEVELS))
+        return None
+    asked = len(ids(task, submission.meta.dataset_revision)) * SAMPLES[task]
     image = _positions(rows["id"], task, submission) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
     face = np.asarray(rows["face"], np.int64)
-    faces = np.zeros(len(keys) * SAMPLES[task], np.int64)
+    faces = np.zeros(asked, np.int64)
     stated = np.asarray(pc.fill_null(rows["faces"], 0), np.int64)
     np.maximum.at(faces, image, np.maximum(face + 1, stated))
     order = np.lexsort((face, image))  # the order of the rows must not change a sum of shares
-    statistic, level = np.divmod(image // (SAMPLES[task] * per_topic), len(LEVELS))
-    first = np.unique(image, return_index=True)[1]
     ok = np.asarray(pc.equal(rows["status"], "ok"))
-    found = {}
+    group = {}
     for a in ATTRIBUTES:
-        group = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
-        used = order[(ok & (group >= 0))[order]]
-        counts = _tally(statistic[used], level[used], group[used], len(GROUPS[a]), 1 / faces[image[used]])
-        found[a] = _grid(a, task, _tally(statistic[first], level[first]), counts)
-    return found
+        named = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
+        group[a] = np.where(ok, named, -1)[order]
+    return Faces(image[order], 1 / faces[image[order]], group)
 
 
 def _positions(keys: pa.ChunkedArray, task: str, submission: Submission) -> Integers:
