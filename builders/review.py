@@ -213,8 +213,7 @@ def _wrapped(lines: Sequence[str], width: int, font: Any) -> list[str]:
     for line in lines:
         rest = line
         while rest:
-            ends = range(1, len(rest) + 1)  # a longer beginning is wider: halve instead of trying every end
-            end = max(1, bisect_right(ends, width, key=lambda end, rest=rest: font.getlength(rest[:end])))
+            end = _fitting(rest, width, font)
             breaks = [rest.rfind(" ", 0, end + 1), *(rest.rfind(mark, 0, end) + 1 for mark in "/_-")]
             end = max(breaks) if end < len(rest) and max(breaks) > 0 else end
             fitted.append(rest[:end])
@@ -222,6 +221,11 @@ def _wrapped(lines: Sequence[str], width: int, font: Any) -> list[str]:
     if len(fitted) > _LINES:
         fitted = [*fitted[: _LINES - 1], f"{fitted[_LINES - 1][:-2]}…"]
     return fitted
+
+
+def _fitting(text: str, width: int, font: Any) -> int:
+    """How many characters fit in the width, at least one; a longer beginning is wider, so that halving finds it."""
+    return max(1, bisect_right(range(1, len(text) + 1), width, key=lambda end: font.getlength(text[:end])))
 
 
 def _write(file: Path, title: str, cells: Sequence[Cell]) -> Path:
