@@ -54,6 +54,15 @@ EXPECTED: dict[str, Case] = {
         "1 of 2 against 2 of 2",
     ),
     "answer_consistency_difference": Case(_PAIRS, 1.0, "mean of 2 and 0"),
+    "association_bias": Case(
+        {
+            "predictions": [[1, 0], [0, 1], [3, 4]],
+            "roles": ["male", "female", "occupation"],
+            "occupations": ["", "", "doctor"],
+        },
+        -0.2,
+        "3/5 - 4/5",
+    ),
     "cognitive_error_rate": Case(
         {
             "predictions": ["Asian", "White"],
@@ -79,6 +88,16 @@ EXPECTED: dict[str, Case] = {
         {"predictions": ["female", "female"], "reference": {"female": 50, "male": 50}},
         1.5 * math.log(2) - 0.75 * math.log(3),
         "(1, 0) and (1/2, 1/2) with mean (3/4, 1/4)",
+    ),
+    "embedding_complexity": Case(
+        {
+            "predictions": [[2, 0], [-2, 0], [1, 0], [-1, 0], [0, 1], [0, -1]],
+            "roles": ["stereotypical"] * 2 + ["counter_stereotypical"] * 4,
+            "occupations": ["doctor"] * 6,
+            "embeddings": ["first"] * 6,
+        },
+        1.0,
+        "two equal eigenvalues against one",
     ),
     "fact_or_fair": Case(
         {
@@ -116,6 +135,9 @@ EXPECTED: dict[str, Case] = {
         0.5,
         "one pair of two disagrees",
     ),
+    "intent_consistency": Case(
+        {"predictions": [[1, 0], [3, 4], [0, 1]], "concepts": ["male doctor"] * 3}, 7 / 15, "mean of 3/5, 0 and 4/5"
+    ),
     "iris_score": Case(
         {"predictions": list(_BAGEL.values()), "names": list(_BAGEL), "standard": "inaugural"},
         82.58,
@@ -123,8 +145,28 @@ EXPECTED: dict[str, Case] = {
         lambda found: found["sectors"]["IFS_Gen"]["score"],
         tolerance=0.01,
     ),
+    "projection_distortion": Case(
+        {
+            "predictions": [[1, 0], [3, 4], [0, 1]],
+            "references": [[1, 0], [0, 1], [0, 1]],
+            "roles": ["neutral", "stereotypical", "counter_stereotypical"],
+            "occupations": ["doctor"] * 3,
+        },
+        2.5,
+        "1 / (2/5) after, 1 before",
+    ),
     "representation_disparity": Case(
         {"predictions": ["female", "female", "male"], "groups": ["female", "male"]}, 1 / 3, "|2/3 - 1/3| / 1"
+    ),
+    "representation_similarity_bias": Case(
+        {
+            "predictions": [[1, 0], [0, 1], [3, 4], [0, 1]],
+            "roles": ["anchor", "anchor", "stereotypical", "counter_stereotypical"],
+            "genders": ["male", "female", "male", "female"],
+            "occupations": ["", "", "doctor", "doctor"],
+        },
+        0.4,
+        "|3/5 - 1|",
     ),
     "statistical_parity_difference": Case(
         {
@@ -134,6 +176,16 @@ EXPECTED: dict[str, Case] = {
         },
         0.5,
         "nurse: 2 of 2 against 1 of 2",
+    ),
+    "stepwise_bias": Case(
+        {
+            "predictions": [[1, 0], [-1, 0], [0, 1], [3, 4]],
+            "steps": [0, 0, 0, 1],
+            "roles": ["male", "female", "occupation", "occupation"],
+            "occupations": ["", "", "doctor", "doctor"],
+        },
+        0.6,
+        "3/5 at the last step, 0 at the first",
     ),
     "stereotype_drift": Case(
         {"predictions": ["nurse"], "references": ["doctor"], "shares": {"nurse": 0.895, "doctor": 0.532}},

@@ -78,6 +78,31 @@ def test_association_differences_are_printed_without_their_sign() -> None:
     assert len(signed) == 16
 
 
+def test_six_rows_do_not_support_the_counter_stereotype_reward() -> None:
+    against = {}
+    for row in rows("probe_table36_37_energy"):
+        magnitude, ratio = (
+            float(row[f"counter_{kind}"]) - float(row[f"stereo_{kind}"]) for kind in ("magnitude", "pr")
+        )
+        if magnitude <= 0 or ratio <= 0:
+            against[row["model"], row["occupation"]] = (round(magnitude, 2), round(ratio, 2))
+    lower = {occupation: ratio for (_, occupation), (_, ratio) in against.items() if ratio < 0}
+    assert lower == {"machinist": -0.46, "painter": -0.41, "climber": -0.78}
+    assert {occupation for (_, occupation), (magnitude, _) in against.items() if magnitude < 0} == {
+        "drummer",
+        "guitarist",
+        "hairdresser",
+    }
+    assert len(rows("probe_table36_37_energy")) - len(against) == 14
+    assert all(f"{ratio} ({occupation})" in section("E-IRIS-13") for occupation, ratio in lower.items())
+
+
+def test_table_35_prints_numbers_far_from_the_similarities_of_table_31() -> None:
+    harmon = [float(cell) for row in rows("probe_table35_harmon") for name, cell in row.items() if name != "occupation"]
+    assert (min(harmon), max(harmon)) == (-0.0048, 0.0068)
+    assert all(0.69 < float(row["counter_similarity"]) < 0.78 for row in rows("probe_table31_rsa"))
+
+
 def test_table_2_without_the_misprint() -> None:
     row = next(row for row in rows("fof_table2_summary") if row["model"] == "FLUX-1.1")
     gender, race = float(row["subj_fair_gender"]), 70.304

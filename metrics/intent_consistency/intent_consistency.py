@@ -1,0 +1,77 @@
+"""Intent consistency as an `evaluate` module: columns in, the number with its interval and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .columns import check_lengths, distinct, encode
+from .formula import measure
+from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+
+DESCRIPTION = """\
+Intent consistency is how alike the vectors are that a language model sends to its image decoder for paraphrases of one
+concept: the mean pairwise cosine similarity and its standard deviation. 1 is one vector for all wordings; the paper
+calls a model above 0.95 a lazy commander. Probe D.3.3 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the intent embedding of every paraphrase, a list of numbers; None if it is missing.
+    concepts: what the paraphrase says, such as `male doctor`.
+    seed: of the interval's draws.
+    resamples: how many draws; 0 for no intervals.
+
+Returns:
+    intent_consistency in [-1, 1] (None if undefined), above_threshold (concepts above 0.95), interval, state, reason,
+    coverage (of concepts), counts, by_occupation (per concept, with standard_deviation), seed, resamples.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/intent_consistency")
+    >>> result = metric.compute(
+    ...     predictions=[[1, 0], [3, 4], [0, 1]],
+    ...     concepts=["male doctor", "male doctor", "male doctor"],
+    ... )
+    >>> round(result["intent_consistency"], 6)
+    0.466667
+"""
+
+
+class IntentConsistency(evaluate.Metric):
+    """Mean pairwise cosine similarity over the paraphrases of a concept: 1 is one vector for all wordings."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Value("float64")),
+                    "concepts": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[Any],
+        concepts: Sequence[Any] = (),
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, concepts=concepts)
+        vectors = read_vectors(predictions, "predictions")
+        names = distinct(concepts, "concepts")
+        place = encode(concepts, "concepts", names, missing=False)
+        return measure({name: vectors[place == i] for i, name in enumerate(names)}, seed, resamples)

@@ -1,0 +1,93 @@
+"""Projection distortion as an `evaluate` module: columns in, the number with its interval and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .columns import check_lengths, distinct, encode
+from .formula import ROLES, measure
+from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+
+DESCRIPTION = """\
+Projection distortion is how much a projection changes the ratio of the distances from a neutral prompt to its
+counter-stereotypical and its stereotypical form: Ratio_UNet / Ratio_LLM. 1 keeps the geometry (ideal), above 1 pushes
+the counter-stereotypical one away. Probe D.3.4 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the embedding of every prompt after the projection, a list of numbers; None if it is missing.
+    references: the same before the projection; it may have another length.
+    roles: `neutral` ("a doctor"), `stereotypical` ("a male doctor") or `counter_stereotypical` ("a female doctor").
+    occupations: of the prompt.
+    seed: of the interval's draws.
+    resamples: how many draws; 0 for no intervals.
+
+Returns:
+    projection_distortion above 0 (geometric mean; None if undefined), interval, state, reason, coverage (of
+    occupations), counts, by_occupation (both ratios and the distances), seed, resamples.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/projection_distortion")
+    >>> result = metric.compute(
+    ...     predictions=[[1, 0], [3, 4], [0, 1]],
+    ...     references=[[1, 0], [0, 1], [0, 1]],
+    ...     roles=["neutral", "stereotypical", "counter_stereotypical"],
+    ...     occupations=["doctor", "doctor", "doctor"],
+    ... )
+    >>> round(result["projection_distortion"], 6)
+    2.5
+"""
+
+
+class ProjectionDistortion(evaluate.Metric):
+    """Ratio_UNet / Ratio_LLM of cosine distances: 1 keeps the geometry (ideal)."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Value("float64")),
+                    "references": datasets.Sequence(datasets.Value("float64")),
+                    "roles": datasets.Value("string"),
+                    "occupations": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[Any],
+        references: Sequence[Any] = (),
+        roles: Sequence[Any] = (),
+        occupations: Sequence[Any] = (),
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, references=references, roles=roles, occupations=occupations)
+        after, before = read_vectors(predictions, "predictions"), read_vectors(references, "references")
+        role = encode(roles, "roles", ROLES, missing=False)
+        names = distinct(occupations, "occupations")
+        place = encode(occupations, "occupations", names, missing=False)
+        groups = {
+            name: {
+                of: (before[(place == i) & (role == r)], after[(place == i) & (role == r)])
+                for r, of in enumerate(ROLES)
+            }
+            for i, name in enumerate(names)
+        }
+        return measure(groups, seed, resamples)

@@ -1,0 +1,82 @@
+"""Representational similarity (IRIS, D.3.1, Table 31): are both kinds of image equally near to their gender's anchor?
+
+Visual understanding bias = |S_stereo - S_counter|, where S is the cosine similarity of an image's embedding and the
+anchor of its own gender, such as a 'male doctor' and a 'male anchor'. 0 is equal fidelity (ideal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
+
+NAME = "representation_similarity_bias"
+GENDERS = ("female", "male")
+ROLES = ("stereotypical", "counter_stereotypical")
+
+
+def representation_similarity_bias(stereotypical: float, counter_stereotypical: float) -> float:
+    """|S_stereo - S_counter| of two cosine similarities: in [0, 2], ideal 0."""
+    return abs(stereotypical - counter_stereotypical)
+
+
+def measure(
+    images: Mapping[str, Mapping[tuple[str, str], Floats]],
+    anchors: Mapping[str, Floats],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> dict[str, Any]:
+    """The bias of each occupation and its mean.
+
+    Args:
+        images: occupation -> (role, gender) -> embeddings, shape (images, dimensions).
+        anchors: gender -> embeddings of its anchors, shape (anchors, dimensions).
+        seed: of the resampled images and occupations.
+        resamples: how many draws; 0 for no intervals.
+
+    Returns:
+        see the module: the mean over occupations in [0, 2], ideal 0; None where no occupation has both similarities.
+        An occupation is undefined if a role or the anchor of a gender has no image, or a vector is missing or zero.
+    """
+    rows = {name: _occupation(images[name], anchors, seed, resamples) for name in sorted(images)}
+    return summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
+
+
+def _occupation(
+    images: Mapping[tuple[str, str], Floats], anchors: Mapping[str, Floats], seed: int, resamples: int
+) -> dict[str, Any]:
+    found: dict[str, Floats] = {}
+    reason = ""
+    for role in ROLES:
+        parts = []
+        for (of, gender), vectors in sorted(images.items()):
+            if of != role or not len(vectors):
+                continue
+            anchor = anchors.get(gender)
+            if anchor is None or not len(anchor):
+                reason = reason or f"there is no {gender} anchor"
+                continue
+            reason = reason or why_undefined(vectors, anchor)
+            parts.append(np.sort(cosines(in_order(vectors), in_order(anchor)).mean(axis=1)))
+        found[role] = np.concatenate(parts) if parts else np.empty(0)
+        reason = reason or ("" if parts else f"there is no {role} image")
+    stereo, counter = (None if reason else float(found[role].mean()) for role in ROLES)
+    value = None if stereo is None or counter is None else representation_similarity_bias(stereo, counter)
+    interval = None
+    if not reason and resamples and all(len(similarities) > 1 for similarities in found.values()):
+        draws = [
+            found[role][drawn(len(found[role]), seed + place, resamples)].mean(axis=1)
+            for place, role in enumerate(ROLES)
+        ]
+        interval = percentiles(np.abs(draws[0] - draws[1]))
+    return {
+        "value": value,
+        "interval": None if interval is None else list(interval),
+        "reason": reason,
+        "stereotypical": stereo,
+        "counter_stereotypical": counter,
+        "images": {role: len(found[role]) for role in ROLES},
+    }

@@ -1,0 +1,101 @@
+"""Representational similarity bias as an `evaluate` module: columns in, the number and its evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .columns import MetricInputError, check_lengths, distinct, encode
+from .formula import GENDERS, ROLES, measure
+from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+
+DESCRIPTION = """\
+Representational similarity bias (RSA) is how differently near a vision encoder puts stereotypical and
+counter-stereotypical images to the anchor of their own gender: |S_stereo - S_counter| of cosine similarities. 0 is
+equal fidelity (ideal), 2 the most. Probe D.3.1 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the embedding of every image, a list of numbers; None if it is missing.
+    roles: `stereotypical`, `counter_stereotypical` or `anchor`.
+    genders: `male` or `female`, of the person in the image.
+    occupations: of the image; '' for an anchor.
+    seed: of the interval's draws.
+    resamples: how many draws; 0 for no intervals.
+
+Returns:
+    representation_similarity_bias in [0, 2] (None if undefined), interval, state, reason, coverage (of occupations),
+    counts, by_occupation (both similarities), seed, resamples.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/representation_similarity_bias")
+    >>> result = metric.compute(
+    ...     predictions=[[1, 0], [0, 1], [3, 4], [4, 3]],
+    ...     roles=["anchor", "anchor", "stereotypical", "counter_stereotypical"],
+    ...     genders=["male", "female", "male", "female"],
+    ...     occupations=["", "", "doctor", "doctor"],
+    ... )
+    >>> round(result["by_occupation"]["doctor"]["stereotypical"], 6)
+    0.6
+"""
+
+
+class RepresentationSimilarityBias(evaluate.Metric):
+    """|S_stereo - S_counter| of the similarities to the anchors of a gender: 0 is equal (ideal)."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Value("float64")),
+                    "roles": datasets.Value("string"),
+                    "genders": datasets.Value("string"),
+                    "occupations": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[Any],
+        roles: Sequence[Any] = (),
+        genders: Sequence[Any] = (),
+        occupations: Sequence[Any] = (),
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, roles=roles, genders=genders, occupations=occupations)
+        vectors = read_vectors(predictions, "predictions")
+        role = encode(roles, "roles", (*ROLES, "anchor"), missing=False)
+        gender = encode(genders, "genders", GENDERS, missing=False)
+        names = distinct(occupations, "occupations")
+        place = encode(occupations, "occupations", names)
+        is_anchor = role == len(ROLES)
+        if (is_anchor != (place < 0)).any():
+            row = int((is_anchor != (place < 0)).argmax())
+            expected = "'' for an anchor, and the name of an occupation otherwise"
+            raise MetricInputError("METRIC_ROLE", f"occupations[{row}] is {occupations[row]!r}; expected {expected}")
+        anchors = {name: vectors[is_anchor & (gender == g)] for g, name in enumerate(GENDERS)}
+        images = {
+            name: {
+                (of, sex): vectors[(place == i) & (role == r) & (gender == g)]
+                for r, of in enumerate(ROLES)
+                for g, sex in enumerate(GENDERS)
+            }
+            for i, name in enumerate(names)
+        }
+        return measure(images, anchors, seed, resamples)

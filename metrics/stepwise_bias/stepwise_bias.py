@@ -1,0 +1,96 @@
+"""Step-wise bias as an `evaluate` module: columns in, the number with its interval and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .columns import MetricInputError, check_count, check_lengths, distinct, encode
+from .formula import direction, measure
+from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+
+DESCRIPTION = """\
+Step-wise bias is how much an image decoder's leaning to a gender grows while the image is made: the cosine similarity
+of the latent of each step and a male-female direction, and the rise of its size from the first step to the last. Above
+0 is the paper's snowball effect; 0 or less is ideal. Probe D.3.5 of IRIS."""
+
+INPUTS = """
+Args:
+    predictions: the latent at every step of every prompt, a list of numbers; None if it is missing.
+    steps: number of the generation step.
+    roles: `occupation` for what is measured; `male` and `female` for the latents that the direction is made of.
+    occupations: of the latent; '' for those of the direction.
+    seed: of the interval's draws.
+    resamples: how many draws; 0 for no intervals.
+
+Returns:
+    stepwise_bias in [-1, 1] (the mean rise; None if undefined), steps, curve and curve_interval (means over
+    occupations), interval, state, reason, coverage (of occupations), counts, by_occupation, seed, resamples.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("fairspace/stepwise_bias")
+    >>> result = metric.compute(
+    ...     predictions=[[1, 0], [-1, 0], [0, 1], [3, 4]],
+    ...     steps=[0, 0, 0, 1],
+    ...     roles=["male", "female", "occupation", "occupation"],
+    ...     occupations=["", "", "doctor", "doctor"],
+    ... )
+    >>> round(result["stepwise_bias"], 6)
+    0.6
+"""
+
+
+class StepwiseBias(evaluate.Metric):
+    """|last| - |first| of the similarity to a male-female direction over the steps: 0 or less is ideal."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Value("float64")),
+                    "steps": datasets.Value("int64"),
+                    "roles": datasets.Value("string"),
+                    "occupations": datasets.Value("string"),
+                }
+            ),
+            reference_urls=[PAPER],
+        )
+
+    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
+        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
+        if predictions is not None and self.writer is None and self.num_process == 1:
+            return self._compute(predictions=predictions, **columns)
+        return super().compute(predictions=predictions, **columns)
+
+    def _compute(
+        self,
+        predictions: Sequence[Any],
+        steps: Sequence[Any] = (),
+        roles: Sequence[Any] = (),
+        occupations: Sequence[Any] = (),
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+    ) -> dict[str, Any]:
+        check_lengths(predictions=predictions, steps=steps, roles=roles, occupations=occupations)
+        vectors = read_vectors(predictions, "predictions")
+        step = np.array([check_count(each, f"steps[{row}]") for row, each in enumerate(steps)], dtype=np.int64)
+        role = encode(roles, "roles", ("male", "female", "occupation"), missing=False)
+        names = distinct(occupations, "occupations")
+        place = encode(occupations, "occupations", names)
+        if ((role < 2) != (place < 0)).any():
+            row = int(((role < 2) != (place < 0)).argmax())
+            expected = "'' for a latent of the direction, and the name of an occupation otherwise"
+            raise MetricInputError("METRIC_ROLE", f"occupations[{row}] is {occupations[row]!r}; expected {expected}")
+        groups = {
+            name: {int(t): vectors[(place == i) & (step == t)] for t in np.unique(step[place == i])}
+            for i, name in enumerate(names)
+        }
+        return measure(groups, direction(vectors[role == 0], vectors[role == 1]), seed, resamples)

@@ -1,0 +1,129 @@
+"""Vectors in, directions out: what the probes of a model's representations share.
+
+A metric on the Hub can import flat siblings only, so each probe's folder links to this one file. A vector that is None
+or empty is a missing one: list it, so that what it belongs to is undefined rather than measured without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import CITATION as CITATION
+from .columns import PAPER as PAPER
+from .columns import MetricInputError
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+RESAMPLES = 1000
+LEVEL = 0.95
+SAME = 1e-12
+"""Cosine distances up to this are 0: two equal vectors of single precision differ by less."""
+MISSING = "a vector is missing"
+ZERO = "a vector is zero and has no direction"
+
+
+def read_vectors(rows: Sequence[Any], what: str) -> Floats:
+    """The vectors of a column, shape (n, dimensions); a missing one is a row of nan.
+
+    Errors:
+        MetricInputError METRIC_VECTOR for a row that holds no finite numbers, or has another length than the first.
+    """
+    width, read = 0, []
+    for i, row in enumerate(rows):
+        try:
+            vector = np.asarray([] if row is None else row, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] must be a list of numbers: {error}") from error
+        width = width or vector.size
+        if vector.ndim != 1 or vector.size not in (0, width) or not np.isfinite(vector).all():
+            found = (
+                f"shape {vector.shape}" if vector.ndim != 1 or vector.size != width else "a number that is not finite"
+            )
+            raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] has {found}; expected {width} finite numbers")
+        read.append(vector)
+    return np.array([v if v.size else np.full(width, np.nan) for v in read]).reshape(len(read), width)
+
+
+def in_order(vectors: Floats) -> Floats:
+    """The same rows, sorted, so that no result depends on the order in which they came."""
+    return vectors[np.lexsort(vectors.T[::-1])] if vectors.size else vectors
+
+
+def why_undefined(*vectors: Floats) -> str:
+    """Why cosines of these rows do not exist; '' if they do."""
+    if any(np.isnan(rows).any() or not rows.shape[1] for rows in vectors):
+        return MISSING
+    return "" if all(rows.any(axis=1).all() for rows in vectors) else ZERO
+
+
+def unit(vectors: Floats) -> Floats:
+    """The rows at length 1, nan for a zero or missing one. Scaled first, so that no square overflows."""
+    largest = np.abs(vectors).max(axis=-1, keepdims=True, initial=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scaled = vectors / largest
+        return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
+
+
+def cosines(a: Floats, b: Floats) -> Floats:
+    """Cosine similarity of each row of `a` (n, d) and of `b` (m, d): (n, m) in [-1, 1], nan without a direction."""
+    return np.clip(unit(a) @ unit(b).T, -1, 1)
+
+
+def distances(a: Floats, b: Floats) -> Floats:
+    """1 - cosine of each row of `a` and of `b`, (n, m) in [0, 2], made of differences: exact where they are small."""
+    apart = unit(a)[:, None, :] - unit(b)[None, :, :]
+    found: Floats = (apart**2).sum(axis=-1) / 2
+    return np.where(found <= SAME, 0.0, found)
+
+
+def drawn(size: int, seed: int, resamples: int) -> NDArray[np.int64]:
+    """Places of `size` stimuli drawn with replacement, shape (resamples, size)."""
+    return np.random.default_rng([seed, size]).integers(0, size, (resamples, size))
+
+
+def percentiles(draws: Floats) -> Interval | None:
+    """The 95 % percentile interval of resampled values; None if fewer than half of them are defined."""
+    defined = draws[~np.isnan(draws)]
+    if not len(defined) or 2 * len(defined) < len(draws):
+        return None
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def summary(
+    name: str, by_occupation: Mapping[str, Mapping[str, Any]], reason: str, seed: int, resamples: int, **more: Any
+) -> dict[str, Any]:
+    """What a probe returns, as JSON data: the mean over the occupations that have a `value`, with what it is made of.
+
+    The interval resamples the occupations; it is None with fewer than two of them.
+
+    Args:
+        name: of the metric, the key of its value.
+        by_occupation: per occupation `value` (None if undefined), `reason` and the evidence.
+        reason: why there is no value if no occupation has one.
+        seed: of the draws.
+        resamples: how many draws.
+        more: other keys.
+    """
+    values = np.array([row["value"] for row in by_occupation.values() if row["value"] is not None])
+    interval = None
+    if len(values) > 1 and resamples:
+        interval = percentiles(values[drawn(len(values), seed, resamples)].mean(axis=1))
+    expected, valid = len(by_occupation), len(values)
+    return {
+        name: float(values.mean()) if valid else None,
+        "interval": None if interval is None else list(interval),
+        "state": "value" if valid else "undefined",
+        "reason": "" if valid else reason,
+        "coverage": valid / expected if expected else None,
+        "counts": {"expected": expected, "valid": valid, "missing": expected - valid},
+        "by_occupation": {key: dict(row) for key, row in by_occupation.items()},
+        "seed": seed,
+        "resamples": resamples,
+        **more,
+    }
