@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from metrics.iris_score.formula import sector_magnitude, sector_score
-from metrics.iris_score.standards import STANDARDS
+from metrics.iris_score.formula import sector_magnitude, sector_metrics, sector_score
+from metrics.iris_score.standards import INAUGURAL, STANDARDS, Granular, IrisStandard
 from submissions.published_tables import Published, footnotes, models, printed, source
 from submissions.values import Value, measured, not_run
 
@@ -46,30 +46,57 @@ def rows(standard: str) -> list[Published]:
 
 
 def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str) -> dict[str, Value]:
-    """Sector scores under another standard, where the printed figures are the ones that it asks for.
+    """Sector scores under another standard, where the printed figures are the ones that it asks for; never a total."""
+    standard = STANDARDS[name]
+    magnitudes = printed_magnitudes(figures, standard)
+    names = dict.fromkeys((*SECTORS, *standard.sectors, "iris_score"))
+    scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
+    for sector in standard.sectors:
+        if sector in magnitudes:
+            score = sector_score(magnitudes[sector], sector, standard)
+            scores[sector] = measured(sector, score, evidence={"source": places[sector]})
+    return scores
+
+
+def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+    """Sector (and `total`) -> its distance from the ideal under a standard, where the printed figures give it.
 
     Table 23 and 24 print every value of their sector. Tables 25 and 26 print the magnitude, whose rule is the same.
     Table 28 prints the norm of each level, which can be divided by a metric's bound. Table 27 prints norms over 13
-    drifts, of which a standard may ask for ten: not available, and with it the total.
+    drifts, which fit the inaugural rule alone: where a standard asks for ten, its RFS_Und is not available. A sector
+    that is not of the 60 metrics is not either, and the total needs all.
     """
-    standard = STANDARDS[name]
     raw = {key.split(".", 1)[1]: value.value for key, value in figures.items() if value.value is not None}
-    level_norms = [_figure(figures, f"BIS_Und.{kind}_{level}") for kind in ("AC", "DHR") for level in _LEVELS]
-    bound = standard.sector_divisor.get("answer_consistency_difference", 1.0)
-    magnitudes = {
-        "IFS_Gen": sector_magnitude(raw, "IFS_Gen", standard),
-        "RFS_Gen": sector_magnitude(raw, "RFS_Gen", standard),
+    levels = [_figure(figures, f"BIS_Und.{kind}_{level}") for kind in ("AC", "DHR") for level in _LEVELS]
+    divisors = {"sector": standard.sector_divisor, "total": standard.total_divisor}
+    pairs = {
+        part: math.hypot(*(norm / by.get("answer_consistency_difference", 1.0) for norm in levels[:3]), *levels[3:])
+        for part, by in divisors.items()
+    }
+    divergence = standard.total_divisor.get("distribution_divergence", 1.0)
+    norms = [_figure(figures, f"RFS_Und.norm_{kind}") for kind in ("JSD", "ASDS")]
+    found = {
         "BIS_Gen": _figure(figures, "BIS_Gen.magnitude"),
         "IFS_Und": _figure(figures, "IFS_Und.magnitude"),
-        "RFS_Und": math.nan,
-        "BIS_Und": math.hypot(*(norm / bound for norm in level_norms[:3]), *level_norms[3:]),
+        "BIS_Und": pairs["sector"],
     }
-    scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in (*SECTORS, "iris_score")}
-    for sector in SECTORS:
-        score = sector_score(magnitudes[sector], sector, standard)
-        if not math.isnan(score):
-            scores[sector] = measured(sector, score, evidence={"source": places[sector]})
-    return scores
+    for sector in ("IFS_Gen", "RFS_Gen"):
+        found[sector] = sector_magnitude(raw, sector, standard)
+    if standard.fidelity_by_goodness:
+        goodness = max(0.0, 1 - norms[0] / math.sqrt(5)) * norms[1] / math.sqrt(13)
+        found["RFS_Und"] = 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
+        same = [found[name] for name in ("IFS_Gen", "BIS_Gen", "IFS_Und")]
+        generated = math.hypot(*(raw.get(m.name, math.nan) for m in sector_metrics("RFS_Gen", standard)))
+        found["total"] = math.hypot(*same, generated / divergence, norms[0] / divergence, norms[1], pairs["total"])
+    return {
+        name: magnitude
+        for name, magnitude in found.items()
+        if not math.isnan(magnitude) and _metrics(name, standard) == _metrics(name, INAUGURAL)
+    }
+
+
+def _metrics(name: str, standard: IrisStandard) -> tuple[Granular, ...]:
+    return standard.metrics if name == "total" else standard.by_sector.get(name, ())
 
 
 def _figure(figures: Mapping[str, Value], name: str) -> float:
