@@ -90,9 +90,7 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             continue
         low, high = design.limits.get(name, (-np.inf, np.inf))
         percentile = percentile_interval(own)
-        bca = bca_interval(float(value[place]), own, without[:, place])
-        method: Method = "percentile" if bca is None else "bca"
-        ends = percentile if bca is None else bca
+        ends, method = _interval(design.intervals.get(name, "bca"), float(value[place]), own, without[:, place])
         shown = [float(np.clip(end, low, high)) for end in ends]
         models = None if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         has_fair = models is not None and models.size > 0
@@ -113,6 +111,21 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             note=design.notes.get(name, ""),
         )
     return found
+
+
+def _interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[tuple[float, float], Method]:
+    """The interval that is shown and how it was made: percentile where BCa is not defined."""
+    percentile = percentile_interval(draws)
+    if method == "bca":
+        bca = bca_interval(value, draws, without)
+        return (percentile, "percentile") if bca is None else (bca, "bca")
+    if method == "basic":
+        return (2 * value - percentile[1], 2 * value - percentile[0]), method
+    if method == "normal":
+        half = float(-ndtri((1 - LEVEL) / 2) * draws.std(ddof=1)) if len(draws) > 1 else 0.0
+        centre = 2 * value - float(draws.mean())
+        return (centre - half, centre + half), method
+    return percentile, method
 
 
 def _bound(models: Floats, higher: bool) -> float:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from submissions.uncertainty.uncertainty import Method
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Times = NDArray[np.float32]
@@ -39,6 +41,7 @@ class Design:
         fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
             model; None if none has one.
         notes: name -> what its interval does not hold.
+        intervals: name -> how its interval is made; BCa if absent, and percentile where that is not defined.
         higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
     """
 
@@ -51,6 +54,7 @@ class Design:
     biased: frozenset[str] = frozenset()
     fair: Fair | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    intervals: Mapping[str, Method] = field(default_factory=dict)
     higher: frozenset[str] = frozenset()
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-Method = Literal["bca", "percentile", "basic"]
-"""How the shown interval is made: bias-corrected and accelerated, percentile, or basic (scores, from kept draws)."""
+Method = Literal["bca", "percentile", "basic", "normal"]
+"""How the shown interval is made: bias-corrected and accelerated, percentile, basic (the percentile interval turned
+round the value: 2 value - end), or normal (the debiased value and 1.96 standard errors)."""
 METHODS: tuple[Method, ...] = get_args(Method)
 LEVEL = 0.95
 """Nominal coverage of every interval."""
