@@ -28,6 +28,7 @@ from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
 from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occupations, measure_tournament
+from submissions.iris_variants import variants
 from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.values import Value, measured, not_run, undefined
 
@@ -189,6 +190,7 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
     designs=designs,
+    variants=variants,
     score_draws=score_draws,
     logarithmic=True,
     drawn=DRAWN,

@@ -86,7 +86,12 @@ def measure_occupations(
     except EmbeddingMissingError as error:
         yield from (not_run(name, str(error), expected=len(truth)) for name in names)
         return
-    tier_evidence = {"unmappable": int(tiers[0]), "tier_1": int(tiers[1]), "tier_2": int(tiers[2])}
+    tier_evidence = {
+        "unmappable": int(tiers[0]),
+        "tier_1": int(tiers[1]),
+        "tier_2": int(tiers[2]),
+        "tier_2_share": round(float(tiers[2] / max(tiers.sum(), 1)), 6),
+    }
 
     # (18 groups, 52 true occupations, 52 predicted + unmappable + missing): everything below is a sum over this table
     column = np.where(answers >= 0, answers, len(OCCUPATIONS) - 1 - answers)
@@ -118,7 +123,9 @@ def measure_occupations(
                 yield _drift(f"AbsSDS_{attribute}_{name}_{region.code}", whole, reference[:, group])
 
 
-def _disparity(name: str, metric: str, table: NDArray[np.int_], groups: Sequence[str], tiers: dict[str, int]) -> Value:
+def _disparity(
+    name: str, metric: str, table: NDArray[np.int_], groups: Sequence[str], tiers: dict[str, float]
+) -> Value:
     """AD or SPD of one combination from (k, 52, 54) counts."""
     k = len(OCCUPATIONS)
     classes = table[:, :, :k].sum(axis=1)
