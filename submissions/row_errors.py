@@ -49,7 +49,10 @@ def _make(results: Sequence[Result], standard: str, changed: Adjustment) -> None
     pairs = [(one.scored, one.draws) for one in results if one.draws is not None]
     for one, drawn in zip(results, many_score_draws(bench, pairs, chosen, changed), strict=True):
         found = turned(bench, one.scored, drawn)
-        _KEPT.put(one, _Sure(uncertainties_of(found), chances_of(bench, found, one.scored, chosen, changed)))
+        _KEPT.put(
+            one,
+            _Sure(uncertainties_of(found, bench.logarithmic), chances_of(bench, found, one.scored, chosen, changed)),
+        )
 
 
 def _with(row: Row, sure: _Sure | None) -> Row:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import quantiles
 
+from leaderboard_space.boards import intervals
+from leaderboard_space.boards.intervals import Strip, interval, strip
 from leaderboard_space.boards.query import PROVENANCES
 from leaderboard_space.boards.tables import Column, remarks
 from leaderboard_space.boards.telling import behind, is_computed, visibility
@@ -15,7 +17,6 @@ from leaderboard_space.state import State
 from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
-from submissions.values import Value
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None
@@ -28,10 +29,11 @@ class Cell:
 
     Args:
         text: the number, or the state in words.
-        below: a second line: bounds, coverage.
+        sure: a second line: the 95 % interval.
+        below: a third line: bounds, coverage.
         note: number of the footnote.
         strength: from -100 to 100: how strongly a signed number is coloured.
-        strip: lowest, value and highest in percent of the column's scale.
+        strip: where the number and its ends are on the column's scale.
         missing: there is no number; `text` is a state.
         chip: `text` is a word that is marked as such.
     """
@@ -40,9 +42,10 @@ class Cell:
     below: str = ""
     note: int | None = None
     strength: int = 0
-    strip: tuple[float, float, float] | None = None
+    strip: Strip | None = None
     missing: bool = False
     chip: bool = False
+    sure: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class BoardColumn:
         falling: its largest number stands first when it is sorted by for the first time.
         total: it is what ranks go by.
         hint: what its numbers are, where the header does not say.
+        errors: it is sorted by what `submissions.row_errors` makes.
     """
 
     key: str
@@ -68,6 +72,7 @@ class BoardColumn:
     falling: bool = False
     total: bool = False
     hint: str = ""
+    errors: bool = False
 
 
 _NAMES = {words: name for name, words in PROVENANCES.items()}
@@ -86,6 +91,11 @@ def rank_column(rows: Sequence[Row]) -> BoardColumn:
     return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
 
 
+def _tier(row: Row) -> Cell:
+    return Cell("–", intervals.no_tier(row)) if row.tier is None else Cell(str(row.tier))
+
+
+TIER = BoardColumn("tier", "Tier", lambda row: row.tier, _tier, True)
 MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
 
 
@@ -111,6 +121,7 @@ def column_sets(
     parts = tuple(_coverage(column, up) for column in (part.total, *part.columns))
     sets = {
         "scores": (total, *cohort, figures, *scores, said),
+        "uncertainty": (total, *_uncertainty(part.total, up)),
         "profile": (total, figures, *labels),
         "coverage": (total, _worst(part.total, up), *parts, said),
         "about": (total, figures, *_about(state)),
@@ -139,7 +150,10 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) ->
         strength = round(100 * shown / largest) if column.signed and shown and largest else 0
         note = notes.get((row.entry, column.score))
         computed = "computed" if is_computed(column.of(row), row.provenance == "published") else ""
-        return Cell(column.text(row), bounds(column, row) or computed, note, strength, missing=shown is None)
+        could = bounds(column, row)
+        below = f"could be {could}" if could else computed
+        sure = interval(column, row)
+        return Cell(column.text(row), below, note, strength, missing=shown is None, sure=sure)
 
     return BoardColumn(column.score, column.header, column.number, cell, True, up)
 
@@ -165,18 +179,9 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     values = [value for row in rows if row.provenance != "baseline" and (value := column.of(row)) is not None]
     least, most = scale([value.value for value in values if value.value is not None])
 
-    def strip(value: Value | None) -> tuple[float, float, float] | None:
-        if value is None or value.value is None or most == least:
-            return None
-        low, high = (value.value if end is None else end for end in (value.low, value.high))
-        low_at, at, high_at = (
-            round(100 * (min(max(end, least), most) - least) / (most - least), 1) for end in (low, value.value, high)
-        )
-        return low_at, at, high_at
-
     def cell(row: Row) -> Cell:
         one = plain_column.cell(row)
-        return Cell(one.text, one.below, one.note, strip=strip(column.of(row)), missing=one.missing)
+        return replace(one, strength=0, strip=strip(column.of(row), least, most))
 
     return BoardColumn(
         column.score,
@@ -200,6 +205,40 @@ def scale(numbers: Sequence[float]) -> tuple[float, float]:
     lower, _, upper = quantiles(numbers, n=4, method="inclusive")
     reach = 3 * (upper - lower)
     return min(0.0, max(min(numbers), lower - reach)), max(0.0, min(max(numbers), upper + reach))
+
+
+def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
+    """How sure the total is."""
+
+    def told(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
+        return lambda row: Cell(column.format(of(row)))
+
+    def interval_cell(row: Row) -> Cell:
+        return Cell(interval(column, row) or "–")
+
+    def could(row: Row) -> Cell:
+        value, ends = column.of(row), bounds(column, row)
+        return Cell(ends or "–", f"from {coverage(value)}" if ends and value is not None else "")
+
+    low = intervals.error_of(column, lambda about: about.low)
+    error = intervals.error_of(column, lambda about: about.error)
+    debiased = intervals.error_of(column, lambda about: about.debiased)
+    best = intervals.best_rank
+    return (
+        BoardColumn("interval", "95 % interval", low, interval_cell, True, up, errors=True),
+        BoardColumn("error", "Standard error", error, told(error), True, errors=True),
+        BoardColumn("debiased", "Debiased", debiased, told(debiased), True, up, errors=True),
+        BoardColumn(
+            "bounds",
+            "With missing answers",
+            lambda row: worst_case(column, row, up) if bounds(column, row) else None,
+            could,
+            True,
+            up,
+            hint="from the best to the worst case",
+        ),
+        BoardColumn("ranks", "Could rank", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
+    )
 
 
 def _worst(column: Column, up: bool) -> BoardColumn:
@@ -236,7 +275,8 @@ def _label(name: str, header: str, notes: Notes) -> BoardColumn:
         code = row.labels.get(name)
         if not code:
             return Cell("–")
-        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)))
+        sure = intervals.chance(row, name)
+        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)), sure=sure)
 
     return BoardColumn(name, header, lambda row: row.labels.get(name) or None, cell)
 

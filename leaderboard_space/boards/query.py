@@ -15,6 +15,7 @@ from leaderboard_space.errors import SpaceError
 
 COLUMN_SETS = {
     "scores": "Scores",
+    "uncertainty": "Uncertainty",
     "profile": "Profile",
     "coverage": "Coverage and worst case",
     "about": "About the model",

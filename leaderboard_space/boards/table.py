@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard_space.boards.by_board import ByBoard, by_entry
-from leaderboard_space.boards.columns import MODEL, BoardColumn, Key, column_sets, provenance_of, rank_column
+from leaderboard_space.boards.columns import MODEL, TIER, BoardColumn, Key, column_sets, provenance_of, rank_column
 from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.boards.text import plain
 from leaderboard_space.boards.view import Slice, View
@@ -15,6 +15,7 @@ from leaderboard_space.errors import SpaceError
 from leaderboard_space.state import State
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
+from submissions.row_errors import with_errors
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class BoardTable:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
         self.sets = column_sets(view, part, self.rows, numbers, state)
-        self.front = (rank_column(self.rows), MODEL)
+        self.front = (rank_column(self.rows), TIER, MODEL)
         self.columns = {column.key: column for columns in (self.front, *self.sets.values()) for column in columns}
         self.numbers = numbers
         self._searched = {row.entry: _searched(row) for row in self.rows}
@@ -78,12 +79,19 @@ class BoardTable:
         found = self._orders.get(sort)
         if found is None:
             column, falling = self.column(sort)
-            keyed: list[tuple[Key, Row]] = [(column.sort_by(row), row) for row in self.rows]
+            sure = self._with_errors() if column.errors else self.rows
+            keyed: list[tuple[Key, Row]] = [
+                (column.sort_by(one), row) for one, row in zip(sure, self.rows, strict=True)
+            ]
             with_key = [(key, row) for key, row in keyed if key is not None]
             with_key.sort(key=lambda pair: pair[0], reverse=falling)
             found = [row for _, row in with_key] + [row for key, row in keyed if key is None]
             self._orders[sort] = found
         return found
+
+    def _with_errors(self) -> list[Row]:
+        standards = [row.result.standard for row in self.rows if row.result is not None]
+        return with_errors(self.rows, standards[0]) if standards else self.rows
 
     def _fits(self, row: Row, query: BoardQuery) -> bool:
         one, facts = self._searched[row.entry], row.facts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.columns import BoardColumn
+from leaderboard_space.boards.columns import TIER, BoardColumn
 from leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
 from leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
 from leaderboard_space.boards.view import View
@@ -15,6 +15,7 @@ from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.web.identity import space_of
 from submissions.registry import benchmark as find_benchmark
+from submissions.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100
@@ -48,7 +49,7 @@ def board(request: Request) -> Response:
     rows = table.select(query)
     pages = max(1, -(-len(rows) // PAGE))
     number = min(query.page, pages)
-    shown = rows[PAGE * (number - 1) : PAGE * number]
+    shown = with_errors(rows[PAGE * (number - 1) : PAGE * number], query.standard)
     columns = table.sets.get(query.columns, table.sets["scores"])
     entries, keys = {row.entry for row in shown}, {column.key for column in columns}
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
@@ -67,6 +68,7 @@ def board(request: Request) -> Response:
         front=_headers(query, table, table.front),
         heads=_headers(query, table, columns),
         columns=columns,
+        tier=TIER,
         rows=shown,
         count=len(rows),
         first=PAGE * (number - 1) + 1,

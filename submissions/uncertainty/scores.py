@@ -76,7 +76,7 @@ def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: A
     """The scores with their uncertainty, and the chances of what thresholds decide."""
     found = true_draws(bench, scored, draws, standard, changed)
     scores = dict(scored.scores)
-    for name, about in uncertainties_of(found).items():
+    for name, about in uncertainties_of(found, bench.logarithmic).items():
         scores[name] = replace(scores[name], uncertainty=about)
     return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
 
@@ -88,27 +88,38 @@ def chances_of(
     return {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
 
 
-def uncertainties_of(found: Mapping[str, Floats]) -> dict[str, Uncertainty]:
-    """The uncertainty of scores from what each true score may be, (k,) each and all of one length."""
+def uncertainties_of(found: Mapping[str, Floats], logarithmic: bool) -> dict[str, Uncertainty]:
+    """The uncertainty of scores from what each true score may be, (k,) each and all of one length.
+
+    The mean of these (of their logarithms) is the score less its bias, the debiased estimate.
+    """
     if not found:
         return {}
     columns = np.stack(list(found.values()))
     if np.isnan(columns).any():
-        return {name: _uncertainty(column) for name, column in found.items()}
+        return {name: _uncertainty(column, logarithmic) for name, column in found.items()}
     k = columns.shape[1]
     spread = columns.std(axis=1, ddof=1) if k > 1 else np.zeros(len(columns))
     ends = np.quantile(columns, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
-    told = zip(found, spread.tolist(), *ends.tolist(), strict=True)
-    return {name: _told(k, 0, error, low, high) for name, error, low, high in told}
+    told = zip(found, spread.tolist(), *ends.tolist(), _debiased(columns, logarithmic).tolist(), strict=True)
+    return {name: _told(k, 0, error, low, high, debiased) for name, error, low, high, debiased in told}
 
 
-def _uncertainty(column: Floats) -> Uncertainty:
+def _uncertainty(column: Floats, logarithmic: bool) -> Uncertainty:
     own = column[~np.isnan(column)]
     error = float(own.std(ddof=1)) if len(own) > 1 else 0.0
-    return _told(len(column), len(column) - len(own), error, *percentile_interval(own))
+    low, high = percentile_interval(own)
+    return _told(len(column), len(column) - len(own), error, low, high, float(_debiased(own, logarithmic)))
 
 
-def _told(draws: int, undefined: int, error: float, low: float, high: float) -> Uncertainty:
+def _debiased(columns: Floats, logarithmic: bool) -> Floats:
+    """The mean along the last axis, of the logarithms if scores are logarithmic and there are such."""
+    if logarithmic and (columns > 0).all():
+        return np.asarray(np.exp(np.log(columns).mean(axis=-1)))
+    return np.asarray(columns.mean(axis=-1))
+
+
+def _told(draws: int, undefined: int, error: float, low: float, high: float, debiased: float) -> Uncertainty:
     return Uncertainty(
         unit=UNIT,
         clusters=0,
@@ -120,4 +131,5 @@ def _told(draws: int, undefined: int, error: float, low: float, high: float) -> 
         method="basic",
         percentile_low=low,
         percentile_high=high,
+        debiased=debiased,
     )
