@@ -38,6 +38,7 @@ class Settings:
         scoring_cpu_seconds: of the processor that one job may take.
         scoring_seconds: that one job may last.
         scoring_file_bytes: of a file that a job writes, and of what it prints.
+        resamples: of a submission's samples, for the intervals; 0 for none.
         tries: how often a job is tried that ends its process.
         baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
         commits_an_hour: of the Hub repository; the Hub itself takes 128.
@@ -65,6 +66,7 @@ class Settings:
     scoring_cpu_seconds: int = 1800
     scoring_seconds: int = 3600
     scoring_file_bytes: int = 256 << 20
+    resamples: int = 1000
     tries: int = 3
     baselines: bool = True
     commits_an_hour: int = 100
@@ -89,7 +91,16 @@ class Settings:
         return cls(**found)
 
 
-_MAY_BE_0 = ("workers", "requests_a_minute", "valid_a_day", "faulty_a_day", "waiting", "baselines", "store_is_kept")
+_MAY_BE_0 = (
+    "resamples",
+    "workers",
+    "requests_a_minute",
+    "valid_a_day",
+    "faulty_a_day",
+    "waiting",
+    "baselines",
+    "store_is_kept",
+)
 
 
 def _read(variable: str, text: str, default: Any, least: int) -> Any:

@@ -26,6 +26,7 @@ from leaderboard_space.state import State, Submission, result_draft
 from leaderboard_space.storage import StorageError, submission_path
 from submissions.faults import Fault, UsageError
 from submissions.result import MAX_BYTES, Result
+from submissions.uncertainty.resampling import SETTING as RESAMPLES
 
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
@@ -127,7 +128,12 @@ class Attempt:
                 name = f"{self.job.id}-{self.job.attempt}"
                 folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
                 ended = run_child(
-                    self.module, [str(file.resolve()), str(folder)], folder, limits(self.settings), self.halt
+                    self.module,
+                    [str(file.resolve()), str(folder)],
+                    folder,
+                    limits(self.settings),
+                    self.halt,
+                    scoring_settings(self.settings),
                 )
                 if ended.halted:
                     raise HaltedError
@@ -190,6 +196,11 @@ def waiting(state: State, job: Job) -> Submission | None:
     """The submission that a job is about, if it still waits."""
     found = state.submission(job.id)
     return found if found and found.attempt == job.attempt and found.outcome == "waiting" else None
+
+
+def scoring_settings(settings: Settings) -> dict[str, str]:
+    """The variables that a job's process is given."""
+    return {RESAMPLES: str(settings.resamples)}
 
 
 def limits(settings: Settings) -> JobLimits:

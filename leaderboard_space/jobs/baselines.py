@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from dataclasses import replace
 
-from leaderboard_space.jobs.attempt import limits, read_outcome, scratch
+from leaderboard_space.jobs.attempt import limits, read_outcome, scoring_settings, scratch
 from leaderboard_space.jobs.child import run_child
 from leaderboard_space.jobs.queue import Job
 from leaderboard_space.settings import Settings
@@ -54,7 +54,9 @@ class BaselineJobs:
         told = {"id": f"{benchmark}/{name}"}
         most = replace(limits(self.settings), nice=_NICE)
         with scratch(self.settings, f"baseline-{benchmark}-{name}") as folder:
-            ended = run_child(_SCORING, [benchmark, name, str(folder)], folder, most, halt)
+            ended = run_child(
+                _SCORING, [benchmark, name, str(folder)], folder, most, halt, scoring_settings(self.settings)
+            )
             if ended.halted:
                 self._halted[about] += 1
                 return

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,12 @@ class Ended:
 
 
 def run_child(
-    module: str, arguments: Sequence[str], folder: Path, limits: JobLimits, halt: threading.Event | None = None
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    limits: JobLimits,
+    halt: threading.Event | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run `python -m module arguments` in `folder`, with an environment that holds no secret, until it ends.
 
@@ -58,6 +63,7 @@ def run_child(
         folder: its working, temporary and home folder.
         limits: what it may take; beyond them it is killed, and every process that it began.
         halt: it is killed when this is set.
+        settings: further variables of its environment.
     """
     begun = time.monotonic()
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
@@ -66,7 +72,10 @@ def run_child(
     with subprocess.Popen(
         [sys.executable, "-P", "-B", "-m", *limited, module, *arguments],
         cwd=folder,
-        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | own | offline,
+        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        | dict(settings or {})
+        | own
+        | offline,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -58,7 +58,7 @@ class Opened:
 @contextmanager
 def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> Iterator[Opened]:
     """A Space over a new store with these results."""
-    told = Settings(store=str(root / "store"), work=root / "work", **settings)  # type: ignore[arg-type]
+    told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, **settings})  # type: ignore[arg-type]
     with_jobs = Space.open(told)
     jobs = KeptJobs(with_jobs.state, told)
     jobs.ids = []

@@ -23,7 +23,7 @@ USER = User("ada")
 
 def settings(folder: Path, **others: object) -> Settings:
     """Of a Space below a folder, without baselines."""
-    about = Settings(store=str(folder / "store"), work=folder / "work", baselines=False, waiting=100)
+    about = Settings(store=str(folder / "store"), work=folder / "work", baselines=False, waiting=100, resamples=0)
     return replace(about, **others)  # type: ignore[arg-type]
 
 
