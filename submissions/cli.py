@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from builders.errors import CodedError
-from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_store, cli_validate, show
+from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_standard, cli_store, cli_validate, show
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
@@ -39,6 +39,7 @@ app.command("remake", epilog=cli_run.REMAKE_EXAMPLE, rich_help_panel=RUN)(cli_ru
 app.add_typer(importing, name="import", rich_help_panel=RUN)
 importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
 app.add_typer(cli_ares.app, name="ares", rich_help_panel=MAKE)
+app.add_typer(cli_standard.app, name="standard", rich_help_panel=SCORE)
 app.add_typer(cli_store.app, name="store", rich_help_panel=SCORE)
 ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from metrics.iris_score.formula import sector_magnitude, sector_metrics, sector_score
-from metrics.iris_score.standards import INAUGURAL, STANDARDS, Granular, IrisStandard
+from metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS, Granular, IrisStandard
 from submissions.published_tables import Published, footnotes, models, printed, source
 from submissions.values import Value, measured, not_run
 
@@ -64,7 +64,7 @@ def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> 
     Table 23 and 24 print every value of their sector. Tables 25 and 26 print the magnitude, whose rule is the same.
     Table 28 prints the norm of each level, which can be divided by a metric's bound. Table 27 prints norms over 13
     drifts, which fit the inaugural rule alone: where a standard asks for ten, its RFS_Und is not available. A sector
-    that is not of the 60 metrics is not either, and the total needs all.
+    with other metrics than the paper's is not either, nor is a total.
     """
     raw = {key.split(".", 1)[1]: value.value for key, value in figures.items() if value.value is not None}
     levels = [_figure(figures, f"BIS_Und.{kind}_{level}") for kind in ("AC", "DHR") for level in _LEVELS]
@@ -81,8 +81,9 @@ def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> 
         "BIS_Und": pairs["sector"],
     }
     for sector in ("IFS_Gen", "RFS_Gen"):
-        found[sector] = sector_magnitude(raw, sector, standard)
-    if standard.fidelity_by_goodness:
+        if sector in standard.sectors:
+            found[sector] = sector_magnitude(raw, sector, standard)
+    if standard.fidelity_by_goodness and standard.metrics == GRANULAR:
         goodness = max(0.0, 1 - norms[0] / math.sqrt(5)) * norms[1] / math.sqrt(13)
         found["RFS_Und"] = 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
         same = [found[name] for name in ("IFS_Gen", "BIS_Gen", "IFS_Und")]
