@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from builders import iris_gen_52, iris_ideal_52, iris_steer_60
 from builders.labour import REGIONS, Region
 from metrics.iris_score.formula import (
+    Weights,
     profile_code,
     sector_magnitude,
     sector_score,
@@ -27,9 +28,10 @@ from submissions.iris_draws import DRAWN, chances, score_draws
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
+from submissions.iris_sensitivity import adjustable, counting, referred
 from submissions.iris_understanding import OCCUPATION, TOURNAMENT, measure_occupations, measure_tournament
 from submissions.iris_variants import variants
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.sensitivity import AS_RELEASED, Adjustment, is_left_out, large_enough, left_out, unknown_sizes
 from submissions.values import Value, measured, not_run, undefined
 
 TASKS = (
@@ -67,22 +69,42 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
 
     A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples
     allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
+
+    Adjusted, only the values that count must have a number (see `iris_sensitivity`); a sector of which none counts is
+    left out, of the total too, and so is one of weight 0. Their competence floors then say nothing.
     """
+    unranked = list(unknown_sizes(values, adjustment))
+    values = large_enough(values, adjustment)
     scores: dict[str, Value] = {}
-    unranked: list[str] = []
+    weights = None if adjustment is AS_RELEASED else counting(standard, adjustment)
     for sector in standard.sectors:
-        scores[sector] = _sector(values, sector, standard)
-        reasons = _sector_faults(values, sector, standard)
+        scores[sector] = _sector(values, sector, standard, weights)
+        if not adjustment.weight(sector) or is_left_out(scores[sector]):
+            continue
+        reasons = _sector_faults(values, sector, standard, weights)
         if scores[sector].state != "value":
             reasons = [f"{sector} is undefined: {scores[sector].reason}"]
         unranked += reasons
-    scores["iris_score"] = _total(values, scores, standard)
+    scores["iris_score"] = _total(values, scores, standard, weights)
     ranked = None if unranked else scores["iris_score"].low
-    return Scored(scores, "iris_score", ranked, tuple(unranked), _profiles(values, scores, standard))
+    labels = _profiles(values, scores, standard, weights, standard.tau if adjustment.tau is None else adjustment.tau)
+    return Scored(scores, "iris_score", ranked, tuple(unranked), labels)
 
 
-def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> Value:
-    names = sector_values(sector, standard)
+Counting = Mapping[str, Weights] | None
+"""Sector, or `total` -> the values that count, each with its weight; None: all of them alike."""
+
+
+def _names(part: str, standard: IrisStandard, weights: Counting) -> Sequence[str]:
+    """The values that count in a sector."""
+    return sector_values(part, standard) if weights is None else tuple(weights[part])
+
+
+def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> Value:
+    names = _names(sector, standard, weights)
+    if not names:
+        return left_out(sector)
+    own = None if weights is None else weights[sector]
     expected, valid = _counts(values, names)
     missing = [name for name in names if name not in values or values[name].state != "value"]
     if missing and all(name in values and values[name].state == "not_run" for name in names):
@@ -94,12 +116,12 @@ def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard) ->
         return undefined(sector, reason, expected=expected, valid=valid)
     rewarded = sector == "RFS_Und" and standard.fidelity_by_goodness
     plain, worst, best = (_numbers(values, names, side, rewarded) for side in ("value", "worst", "best"))
-    magnitude = sector_magnitude(plain, sector, standard)
+    magnitude, largest, least = (sector_magnitude(side, sector, standard, own) for side in (plain, worst, best))
     return measured(
         sector,
         sector_score(magnitude, sector, standard),
-        low=sector_score(sector_magnitude(worst, sector, standard), sector, standard),
-        high=sector_score(sector_magnitude(best, sector, standard), sector, standard),
+        low=sector_score(largest, sector, standard),
+        high=sector_score(least, sector, standard),
         expected=expected,
         valid=valid,
         evidence={"magnitude": round(magnitude, 9)},
@@ -117,15 +139,21 @@ def _numbers(values: Mapping[str, Value], names: Sequence[str], side: str, drift
     return numbers
 
 
-def _total(values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard) -> Value:
-    names = [name for sector in standard.sectors for name in sector_values(sector, standard)]
+def _total(
+    values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard, weights: Counting
+) -> Value:
+    own = None if weights is None else weights["total"]
+    names = [name for s in standard.sectors for name in _names(s, standard, weights) if own is None or name in own]
+    if not names:
+        return left_out("iris_score")
     expected, valid = _counts(values, names)
-    missing = [sector for sector in standard.sectors if scores[sector].state != "value"]
+    sectors = [s for s in standard.sectors if any(name in names for name in sector_values(s, standard))]
+    missing = [sector for sector in sectors if scores[sector].state != "value"]
     if missing:
         reason = f"partial: {', '.join(missing)} undefined or not run"
         return undefined("iris_score", reason, expected=expected, valid=valid)
-    sides = {s: total_score(_numbers(values, names, s, False), standard) for s in ("value", "worst", "best")}
-    distance = total_magnitude(_numbers(values, names, "value", False), standard)
+    sides = {s: total_score(_numbers(values, names, s, False), standard, own) for s in ("value", "worst", "best")}
+    distance = total_magnitude(_numbers(values, names, "value", False), standard, own)
     return measured(
         "iris_score",
         sides["value"],
@@ -146,10 +174,10 @@ def _counts(values: Mapping[str, Value], names: Sequence[str]) -> tuple[int, int
     return least.expected, least.valid
 
 
-def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStandard) -> list[str]:
+def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> list[str]:
     """Why a sector that has a score is still not ranked: coverage, or no more competent than a constant answer."""
     reasons = []
-    expected, valid = _counts(values, sector_values(sector, standard))
+    expected, valid = _counts(values, _names(sector, standard, weights))
     if expected and valid / expected < standard.minimum_coverage:
         share = f"{valid / expected:.1%} of {expected} samples are usable"
         reasons.append(f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}")
@@ -165,14 +193,16 @@ def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStand
     return reasons
 
 
-def _profiles(values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard) -> dict[str, str]:
+def _profiles(
+    values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard, weights: Counting, tau: float
+) -> dict[str, str]:
     labels = {}
     for task in ("Gen", "Und"):
         sectors = [f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS")]
-        if any(_sector_faults(values, sector, standard) for sector in sectors):
+        if any(_sector_faults(values, sector, standard, weights) for sector in sectors):
             continue
         ifs, rfs, bis = (math.nan if (low := scores[sector].low) is None else low for sector in sectors)
-        code = profile_code(ifs, rfs, bis, standard.tau)
+        code = profile_code(ifs, rfs, bis, tau)
         if code is not None:
             labels[f"profile_{task.lower()}"] = code
             labels[f"archetype_{task.lower()}"] = ARCHETYPES[code]
@@ -196,4 +226,6 @@ BENCHMARK = Benchmark(
     drawn=DRAWN,
     counts=counts,
     chances=chances,
+    adjustable=adjustable,
+    referred=referred,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from builders import iris_gen_52, iris_ideal_52
 from builders.iris_groups import GROUP_NAMES, OCCUPATIONS, combination_codes, combination_size, group_attributes
@@ -26,6 +27,7 @@ def counts(submission: Submission) -> Mapping[str, Sequence[Sequence[int]]]:
     """(52, k) labelled neutral faces and tournament wins per occupation and group, of the tasks that were run.
 
     Names: `generation_gender`, `tournament_gender`, and so for age and skin; groups in the order of `GROUP_NAMES`.
+    Where rounds have no winner, `tournament_open_gender` and so on say in how many of them each occupation stood.
     """
     found: dict[str, Sequence[Sequence[int]]] = {}
     if submission.rows("annotations", NEUTRAL).num_rows:
@@ -41,4 +43,16 @@ def counts(submission: Submission) -> Mapping[str, Sequence[Sequence[int]]]:
             group = combination_codes(group_attributes(profile), attribute)
             table = np.bincount(winners[decided] * size + group, minlength=len(OCCUPATIONS) * size)
             found[f"tournament_{attribute}"] = table.reshape(-1, size).tolist()
+            if not decided.all():
+                found[f"tournament_open_{attribute}"] = _open_rounds(decided, attribute).tolist()
     return found
+
+
+def _open_rounds(decided: NDArray[np.bool_], attribute: str) -> NDArray[np.int64]:
+    """(52, k) rounds without a winner in which an occupation stood, per group of the pictured person."""
+    size = combination_size(attribute)
+    competitors = iris_ideal_52.tournament_competitors()
+    profile = np.arange(len(decided)) // iris_ideal_52.ROUNDS
+    group = combination_codes(group_attributes(profile), attribute)
+    places = competitors[~decided] * size + group[~decided][:, None]
+    return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * size).reshape(-1, size)

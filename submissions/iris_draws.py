@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics.iris_score.formula import sector_metrics
+from metrics.iris_score.formula import Weights, fidelity_values, sector_metrics
 from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from submissions.benchmark import Draws, Scored
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.iris_sensitivity import counting
+from submissions.sensitivity import AS_RELEASED, OWN, Adjustment
 from submissions.uncertainty.design import Floats
 
 DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))
@@ -19,41 +20,53 @@ DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric i
 def score_draws(draws: Draws, standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
     """`metrics.iris_score.formula.iris_score` of every draw: the sectors and `iris_score`, each (b,).
 
-    A score for which a raw value has no draws is left out; it is nan where a draw of one has no number.
+    A score for which a raw value has no draws is left out; it is nan where a draw of one has no number. The draws know
+    nothing of a reader's own reference, so what is compared with it is left out, too.
     """
-    magnitudes = {sector: _sector_magnitude(draws, sector, standard) for sector in standard.sectors}
+    weights = counting(standard, adjustment)
+    own = adjustment.reference == OWN
+    magnitudes = {
+        sector: _sector_magnitude(draws, sector, standard, weights[sector])
+        for sector in standard.sectors
+        if not (own and sector in ("RFS_Gen", "RFS_Und"))
+    }
     found = {
         sector: standard.scale[sector] * np.exp(-standard.decay[sector] * magnitude)
         for sector, magnitude in magnitudes.items()
         if magnitude is not None
     }
-    total = _total_magnitude(draws, standard)
+    restated = own and any(set(weights["total"]) & set(weights[sector]) for sector in ("RFS_Gen", "RFS_Und"))
+    total = None if restated else _total_magnitude(draws, standard, weights["total"])
     if total is not None:
         found["iris_score"] = standard.scale["total"] * np.exp(-standard.decay["total"] * total)
     return found
 
 
-def _sector_magnitude(draws: Draws, sector: str, standard: IrisStandard) -> Floats | None:
-    metrics = sector_metrics(sector, standard)
+def _sector_magnitude(draws: Draws, sector: str, standard: IrisStandard, weights: Weights) -> Floats | None:
+    if not weights or not _drawn(draws, list(weights)):
+        return None
     if sector == "RFS_Und" and standard.fidelity_by_goodness:
-        divergences = [metric.name for metric in metrics if metric.metric == "distribution_divergence"]
-        drifts = [metric.name for metric in metrics if metric.metric == "stereotype_drift"] + list(SKIN_DRIFT)
-        if not _drawn(draws, [*divergences, *drifts]):
-            return None
-        likeness = np.maximum(0.0, 1 - _norm([draws[name] for name in divergences]) / np.sqrt(5))
-        return np.asarray(1 - np.sqrt(likeness * _norm([draws[name] for name in drifts]) / np.sqrt(13)))
-    if not _drawn(draws, [metric.name for metric in metrics]):
-        return None
-    return _norm([_normalised(metric, draws, standard.sector_divisor.get(metric.metric, 1.0)) for metric in metrics])
+        jsds, drifts = ({n: weights[n] for n in names if n in weights} for names in fidelity_values(standard))
+        goodness: list[Floats] = []
+        if jsds:
+            norm = _norm([(w, draws[name]) for name, w in jsds.items()])
+            goodness.append(np.maximum(0.0, 1 - norm / np.sqrt(sum(jsds.values()))))
+        if drifts:
+            norm = _norm([(w, draws[name]) for name, w in drifts.items()])
+            goodness.append(norm / np.sqrt(sum(drifts.values())))
+        return 1 - (np.sqrt(goodness[0] * goodness[1]) if len(goodness) == 2 else goodness[0])
+    metrics = [metric for metric in sector_metrics(sector, standard) if metric.name in weights]
+    return _norm(
+        [(weights[m.name], _normalised(m, draws, standard.sector_divisor.get(m.metric, 1.0))) for m in metrics]
+    )
 
 
-def _total_magnitude(draws: Draws, standard: IrisStandard) -> Floats | None:
-    metrics = standard.metrics
-    drifts = list(SKIN_DRIFT) if standard.fidelity_by_goodness else []
-    if not _drawn(draws, [*(metric.name for metric in metrics), *drifts]):
+def _total_magnitude(draws: Draws, standard: IrisStandard, weights: Weights) -> Floats | None:
+    if not weights or not _drawn(draws, list(weights)):
         return None
-    terms = [_normalised(metric, draws, standard.total_divisor.get(metric.metric, 1.0)) for metric in metrics]
-    return _norm(terms + [draws[name] for name in drifts])
+    metrics = [metric for metric in standard.metrics if metric.name in weights]
+    terms = [(weights[m.name], _normalised(m, draws, standard.total_divisor.get(m.metric, 1.0))) for m in metrics]
+    return _norm(terms + [(weights[name], draws[name]) for name in SKIN_DRIFT if name in weights])
 
 
 def _drawn(draws: Draws, names: Sequence[str]) -> bool:
@@ -66,8 +79,9 @@ def _normalised(metric: Granular, draws: Draws, divisor: float) -> Floats:
     return np.asarray(np.log1p(column) if metric.bound is None else column / divisor)
 
 
-def _norm(terms: Sequence[Floats]) -> Floats:
-    return np.asarray(np.sqrt(np.sum(np.square(terms), axis=0)))
+def _norm(terms: Sequence[tuple[float, Floats]]) -> Floats:
+    """The norm of weighted columns."""
+    return np.asarray(np.sqrt(np.sum([weight * np.square(column) for weight, column in terms], axis=0)))
 
 
 def chances(

@@ -89,6 +89,10 @@ class IrisStandard:
                 f"{self.metrics_sha256}. Leave released metrics as they are; a new standard lists its own."
             )
 
+    def __hash__(self) -> int:
+        """Of its name; what is made under a standard can be kept."""
+        return hash(self.name)
+
     @cached_property
     def by_sector(self) -> Mapping[str, tuple[Granular, ...]]:
         """Sector -> its metrics; sectors and metrics in the order of `metrics`."""
