@@ -30,6 +30,7 @@ from ares.annotate_model import find_model, versions
 from ares.annotate_session import Session, Settings
 from ares.annotate_shards import FILE, Shards
 from ares.annotate_source import Source, open_source
+from ares.measurement import error_of_labels
 from builders.build import write_atomically
 from builders.errors import BuildError
 
@@ -134,6 +135,8 @@ def annotate(
     progress("Listing images", 0, 0)
     with tempfile.TemporaryDirectory() as scratch, closing(Inputs(Path(scratch) / "inputs.sqlite", source)) as inputs:
         asked = _asked(session, named, source, inputs, shard)
+        if (error := error_of_labels(folder, named)) is not None:
+            asked["label_error"] = error
         if finished:
             return Report(out, _finished(out, asked), 0, 0.0)
         _claim(out, work / "asked.json", asked)

@@ -188,6 +188,28 @@ def read_measurement(model: Path) -> Measurement:
     return found
 
 
+def error_of_labels(model: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
+    """What a submission says of the error of its labels (`label_error`): source, and matrices of answered images.
+
+    Args:
+        model: folder.
+        named: what `ares.annotate_model.find_model` says of it, which has checked its measurement.
+
+    Returns:
+        None if the error was not measured.
+    """
+    if not named["measurement"]:
+        return None
+    found = Measurement.model_validate_json((model / FILE).read_text(encoding="utf-8"))
+    images = sum(found.data.images.values())
+    source = f"{named['name']}: {images} images of {found.data.name}, {found.date}, {found.sha256[:16]}"
+    attributes = {
+        name: {"labels": measured.labels, "counts": measured.overall.matrix}
+        for name, measured in found.attributes.items()
+    }
+    return {"source": source[:200].strip(), "attributes": attributes}
+
+
 def _counts(part: Any) -> Mapping[str, Any]:
     return {"matrix": part.matrix, "abstained": part.abstained}
 

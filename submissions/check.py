@@ -14,7 +14,7 @@ from submissions.benchmark import Benchmark
 from submissions.canonical import digest
 from submissions.check_manifest import check_manifest
 from submissions.check_meta import check_meta
-from submissions.check_rows import RowCheck
+from submissions.check_rows import TASKS_OF, RowCheck
 from submissions.collector import Collector, RefusedError, show
 from submissions.containers import open_container
 from submissions.faults import Fault, SubmissionError, did_you_mean
@@ -79,7 +79,7 @@ def check_submission(
         read = {
             name: read_table(name, files.tables[name], limits, faults, budget)
             for name in SCHEMAS
-            if name in files.tables and (bench is None or name in {task.table for task in bench.tasks})
+            if name in files.tables and (bench is None or name in _taken(bench))
         }
         keys = read_image_keys(images, limits, faults, budget) if images else None
     tables: dict[str, pa.Table] = {}
@@ -87,10 +87,13 @@ def check_submission(
         if progress is not None:
             progress(f"check {name}", done, len(read))
         tables[name] = check_table(name, rows, meta, bench, limits, faults)
+    if "human_labels" in read:
+        beside = [rows.table for rows in (keys, read.get("annotations")) if rows is not None]
+        RowCheck("human_labels", read["human_labels"], limits, faults).annotated(beside)
     tables = {name: table for name, table in tables.items() if table.num_rows}
     if keys is not None:
         _check_images(keys, meta, bench, limits, faults)
-    if not tables and not (keys and keys.table.num_rows) and not faults.all():
+    if not set(tables) - {"human_labels"} and not (keys and keys.table.num_rows) and not faults.all():
         faults.add("EMPTY_SUBMISSION", "the submission", "no row in any table", expected="rows of at least one task")
     notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
     if faults.all() or meta is None or bench is None:
@@ -139,12 +142,18 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
     for name in dict.fromkeys(name for name in judges if judges.count(name) > 1):
         what = f"{judges.count(name)} judges named {show(name)}"
         faults.add("DUPLICATE_JUDGE", META, what, expected="judges of different names")
-    taken = [name for name in SCHEMAS if name in {task.table for task in bench.tasks}]
+    taken = _taken(bench)
     for name in files.tables:
         if name not in taken:
             file = files.tables[name][0].name
             faults.add("UNEXPECTED_TABLE", file, f"{name} for {bench.name}", expected=", ".join(taken))
     return bench
+
+
+def _taken(bench: Benchmark) -> list[str]:
+    """The tables of a benchmark: those of its tasks, and people's labels where there are images."""
+    tables = {task.table for task in bench.tasks}
+    return [name for name in SCHEMAS if TASKS_OF.get(name, name) in tables]
 
 
 def _images(
@@ -167,6 +176,9 @@ def _images(
         faults.add("IMAGES_AND_ANNOTATIONS", file, what, expected="images, or what was found in them")
     if meta is not None and meta.labels is not None and "annotations" not in files.tables:
         faults.add("LABELS_NOT_ALLOWED", META, f"labels by {show(meta.labels.name)}", expected="no field 'labels'")
+    if meta is not None and meta.label_error is not None and "annotations" not in files.tables:
+        what = f"label_error of {show(meta.label_error.source)}"
+        faults.add("LABELS_NOT_ALLOWED", META, what, expected="no field 'label_error'", kind="label_error")
     if bench is not None and not any(task.table == "annotations" for task in bench.tasks):
         faults.add("UNEXPECTED_TABLE", file, f"images for {bench.name}", expected="a benchmark with images")
         return []

@@ -9,13 +9,13 @@ from pydantic_core import ErrorDetails
 
 from submissions.collector import Collector, show
 from submissions.faults import did_you_mean
-from submissions.format import SubmissionMeta, Tool
+from submissions.format import Confusion, LabelError, SubmissionMeta, Tool
 from submissions.reading import META
 from submissions.registry import NAMES, benchmark
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
-"""Details that are turned into faults; submission.json has 16 fields."""
+"""Details that are turned into faults; submission.json has 17 fields."""
 _KINDS = {
     "string_type": "a text, in quotation marks",
     "dict_type": "an object",
@@ -27,6 +27,7 @@ _KINDS = {
     "too_long": "at most 8",
 }
 _BEYOND = ("greater_than_equal", "less_than_equal", "finite_number")
+_SHAPES = ("value_error", "too_short", "too_long")
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -69,10 +70,12 @@ def _is_named(entry: Any) -> bool:
 
 def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
     place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
-    where = ".".join(place[:3])
+    where = ".".join(place[:4])
     found, kind = detail["input"], detail["type"]
     name = f"field {show(where)}"
-    fields = list((SubmissionMeta if len(place) < 2 else Tool).model_fields)
+    matrix = place[0] == "label_error"
+    nested = Tool if not matrix else LabelError if len(place) < 3 else Confusion
+    fields = list((SubmissionMeta if len(place) < 2 else nested).model_fields)
     if kind == "missing":
         code, what, expected = "MISSING_FIELD", f"no {name}", "every required field"
     elif kind == "extra_forbidden":
@@ -83,8 +86,15 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
         what = f"{name} is {show(found)}{did_you_mean(found[:64], choices) if isinstance(found, str) else ''}"
     elif kind in _TEXT_ERRORS:
         code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
+    elif matrix and kind in _SHAPES:
+        said = detail["msg"].removeprefix("Value error, ")
+        expected = (
+            said if kind == "value_error" else "for each attribute its labels, and a row of counts for each label"
+        )
+        code, what = "LABEL_ERROR", f"{name} is {show(found)}"
     elif kind in _BEYOND:
-        code, what, expected = "VALUE_RANGE", f"{name} is {show(found)}", "billions, from 1e-9 to 100,000"
+        expected = "a count from 0 to 10,000,000" if matrix else "billions, from 1e-9 to 100,000"
+        code, what = "VALUE_RANGE", f"{name} is {show(found)}"
     else:
         setting = (
             kind not in ("dict_type", "model_type")

@@ -6,7 +6,7 @@ Everything here works on whole columns; only the first row of each fault is look
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 from submissions.benchmark import Benchmark
 from submissions.collector import Collector, show
 from submissions.faults import did_you_mean
-from submissions.format import RANGES, VOCABULARY
+from submissions.format import LABELS, RANGES, VOCABULARY
 from submissions.limits import Limits
 from submissions.reading import Rows
 
-LABELS = ("gender", "age", "skin_tone", "race")
+TASKS_OF = {"human_labels": "annotations"}
+"""A table whose rows are of the tasks of another one."""
 WHOLE_IMAGE = ("no_face", "unreadable", "refused")
 """Statuses that speak about the image, so that its row stands alone; `abstained` may speak about one of its faces."""
 
@@ -85,6 +86,15 @@ class RowCheck:
         expected = f"one of {', '.join(LABELS)}"
         self.flag(ok & ~labelled, "OK_WITHOUT_LABELS", lambda r: "a row without any label", expected)
 
+    def annotated(self, beside: Sequence[pa.Table]) -> None:
+        """Check that people labelled images that stand in one of the tables beside."""
+        known = {image for table in beside for image in _images(table)}
+        strange = np.array([image not in known for image in _images(self.table)], bool)
+        expected = "an image of annotations or images"
+        self.flag(
+            strange, "NOT_ANNOTATED", lambda r: f"{self.text('id', r)}, sample {self.text('sample', r)}", expected
+        )
+
     def names(self, allowed: bool) -> None:
         """Check the `names` column: GENRES' revision `upstream` needs it, everything else has none."""
         column = self.column("names")
@@ -122,7 +132,8 @@ class RowCheck:
 
     def keys(self, bench: Benchmark, revision: str) -> Any:
         """Check tasks, items, samples, faces and repeats; the row numbers in the order of the key."""
-        tasks = sorted((task for task in bench.tasks if task.table == self.name), key=lambda task: task.name)
+        own = TASKS_OF.get(self.name, self.name)
+        tasks = sorted((task for task in bench.tasks if task.table == own), key=lambda task: task.name)
         code = np.asarray(pc.fill_null(pc.index_in(self.column("task"), pa.array([t.name for t in tasks])), -1))
         self._unknown_tasks(bench, code)
         item = np.full(len(code), -1, np.int64)
@@ -160,7 +171,8 @@ class RowCheck:
 
     def _unknown_tasks(self, bench: Benchmark, code: Any) -> None:
         unknown = code < 0
-        elsewhere = {task.name: task.table for task in bench.tasks if task.table != self.name}
+        own = TASKS_OF.get(self.name, self.name)
+        elsewhere = {task.name: task.table for task in bench.tasks if task.table != own}
         moved = unknown & np.asarray(pc.is_in(self.column("task"), pa.array(list(elsewhere), pa.string())))
 
         def what(row: int) -> str:
@@ -187,7 +199,7 @@ class RowCheck:
         good = known & ~outside
         image = item * max(1, int(samples.max(initial=1))) + sample
         key = image
-        if self.name == "annotations":
+        if "face" in self.table.column_names:
             face = np.asarray(self.column("face"), np.int64)
             beyond = (face < 0) | (face >= self.limits.faces)
             expected = f"0 to {self.limits.faces - 1}"
@@ -234,6 +246,10 @@ class RowCheck:
         if every_face:
             silent = (found > 0) & (stated == -1)
             self.flag(silent, "FACES_MISSING", lambda r: f"no faces of {self.text('id', r)}", "how many were found")
+
+
+def _images(table: pa.Table) -> list[tuple[str, str, int]]:
+    return list(zip(*(table[name].to_pylist() for name in ("task", "id", "sample")), strict=True))
 
 
 def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:

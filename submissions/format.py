@@ -1,4 +1,4 @@
-"""The submission format: what is in `submission.json` and in the three tables; `FORMAT.md` beside this explains it.
+"""The submission format: what is in `submission.json` and in the four tables; `FORMAT.md` beside this explains it.
 
 The models here are the one definition: reading validates against them, and `fairspace schema` prints their JSON schema.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 if TYPE_CHECKING:
     from submissions.manifest import Manifest
@@ -34,6 +34,56 @@ Parameters = Annotated[float, Field(ge=1e-9, le=100_000, allow_inf_nan=False)]
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+VOCABULARY: Mapping[str, tuple[str, ...]] = {
+    "status": ("ok", "no_face", "unreadable", "abstained", "refused"),
+    "gender": ("female", "male"),
+    "age": ("young", "middle-aged", "older"),
+    "skin_tone": ("light", "middle", "dark"),
+    "race": ("Asian", "Black", "Hispanic", "White"),
+}
+"""Closed vocabularies of the annotation columns; null means that the labeller gave no label."""
+Attribute = Literal["gender", "age", "skin_tone", "race"]
+LABELS: tuple[Attribute, ...] = get_args(Attribute)
+"""The columns of labels."""
+Count = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+class Confusion(_Model):
+    """A confusion matrix of images whose label is known: row = true label, column = the labeller's."""
+
+    labels: list[Line] = Field(min_length=2, max_length=4, description="of rows and columns")
+    counts: list[list[Count]] = Field(min_length=2, max_length=4)
+
+    @model_validator(mode="after")
+    def _square(self) -> Confusion:
+        k = len(self.labels)
+        if len(self.counts) != k or {len(row) for row in self.counts} != {k}:
+            raise ValueError(f"counts for {k} labels are {k} rows of {k} numbers")
+        return self
+
+
+class LabelError(_Model):
+    """The measured error of what labelled the images."""
+
+    source: Line = Field(description="what was measured, on which images, and when")
+    attributes: dict[Attribute, Confusion] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _known(self) -> LabelError:
+        for name, found in self.attributes.items():
+            if sorted(found.labels) != sorted(VOCABULARY[name]):
+                raise ValueError(f"the labels of {name} are {', '.join(VOCABULARY[name])}, each once")
+        return self
+
+    def counts(self, name: Attribute) -> list[list[int]] | None:
+        """The matrix of an attribute, its labels in the order of `VOCABULARY`; None where it was not measured."""
+        found = self.attributes.get(name)
+        if found is None:
+            return None
+        order = [found.labels.index(label) for label in VOCABULARY[name]]
+        return [[found.counts[row][column] for column in order] for row in order]
 
 
 class Tool(_Model):
@@ -59,6 +109,10 @@ class SubmissionMeta(_Model):
         description="generation settings, for example temperature, seed, prefix"
     )
     labels: Tool | None = Field(default=None, description="what labelled the images; required with annotations")
+    label_error: LabelError | None = Field(
+        default=None,
+        description="the measured error of `labels`; shares are shown corrected by it, beside the raw ones",
+    )
     judge: Tool | None = Field(default=None, description="the judge model; required with judgements")
     other_judges: list[Tool] | None = Field(
         default=None,
@@ -130,27 +184,28 @@ IMAGES = pa.schema(
 )
 """The images of a submission that was not labelled yet, Parquet alone; the column `image` beside these is read when
 they are labelled."""
-SCHEMAS: Mapping[str, pa.Schema] = {"responses": RESPONSES, "annotations": ANNOTATIONS, "judgements": JUDGEMENTS}
+HUMAN_LABELS = pa.schema([ANNOTATIONS.field(name) for name in ("task", "id", "sample", "face", *LABELS)])
+"""What people saw in some of the annotated images, drawn at random; labels as in `ANNOTATIONS`, null for none."""
+SCHEMAS: Mapping[str, pa.Schema] = {
+    "responses": RESPONSES,
+    "annotations": ANNOTATIONS,
+    "judgements": JUDGEMENTS,
+    "human_labels": HUMAN_LABELS,
+}
 KEYS: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample"),
     "annotations": ("task", "id", "sample", "face"),
     "judgements": ("task", "id", "sample", "judge"),
+    "human_labels": ("task", "id", "sample", "face"),
 }
 """The columns that identify a row: a repeat is the fault DUPLICATE_ID."""
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample", "response"),
     "annotations": ("task", "id", "sample", "face", "status"),
     "judgements": ("task", "id", "sample", "judgement"),
+    "human_labels": ("task", "id", "sample", "face"),
     "images": ("task", "id", "sample", "sha256"),
 }
-VOCABULARY: Mapping[str, tuple[str, ...]] = {
-    "status": ("ok", "no_face", "unreadable", "abstained", "refused"),
-    "gender": ("female", "male"),
-    "age": ("young", "middle-aged", "older"),
-    "skin_tone": ("light", "middle", "dark"),
-    "race": ("Asian", "Black", "Hispanic", "White"),
-}
-"""Closed vocabularies of the annotation columns; null means that the labeller gave no label."""
 RANGES: Mapping[str, tuple[float, float]] = {
     "image_quality": (0.0, 1.0),
     "face_quality": (0.0, 1.0),
@@ -165,8 +220,8 @@ class Submission:
 
     Args:
         meta: `submission.json`.
-        tables: `responses`, `annotations`, `judgements`, those that were handed in, with the schemas above
-            (columns that were left out are null).
+        tables: `responses`, `annotations`, `judgements`, `human_labels`, those that were handed in, with the schemas
+            above (columns that were left out are null).
         digest: sha256 of the canonical content, the same for every order, sharding and container.
         images: with the schema `IMAGES`, in the order of the files, where images were handed in instead of annotations;
             they must be labelled before the submission can be scored.

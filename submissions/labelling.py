@@ -19,7 +19,7 @@ from submissions.check import check_table
 from submissions.collector import Collector, RefusedError
 from submissions.containers import open_container
 from submissions.faults import SubmissionError, UsageError
-from submissions.format import Submission, SubmissionMeta
+from submissions.format import LABELS, VOCABULARY, Submission, SubmissionMeta
 from submissions.limits import LIMITS, Limits
 from submissions.read_images import stream_images
 from submissions.reading import Progress, Rows, sort_files
@@ -42,6 +42,20 @@ def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str
     settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
     settings |= {name: about[name] or "none" for name in ("ablation", "arbiter", "detector", "precision")}
     return {"name": named["name"], "version": named["revision"], "settings": settings}
+
+
+def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What `label_error` in submission.json says of annotations by ARES; None if its error was not measured.
+
+    Args:
+        error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
+    """
+    attributes = {
+        name: found
+        for name, found in (error or {"attributes": {}})["attributes"].items()
+        if name in LABELS and sorted(found["labels"]) == sorted(VOCABULARY[name])
+    }
+    return {"source": error["source"], "attributes": attributes} if error and attributes else None
 
 
 def label_images(
@@ -75,6 +89,7 @@ def label_images(
     from ares.annotate_model import find_model
     from ares.annotate_session import Session, Settings
     from ares.annotate_source import Entry, Source
+    from ares.measurement import error_of_labels
 
     images = submission.images
     if images is None:
@@ -105,8 +120,10 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    labels = label_source(named, session.about())
-    meta = SubmissionMeta.model_validate({**submission.dump_meta(), "labels": labels})
+    labels = {"labels": label_source(named, session.about())}
+    if (error := label_error(error_of_labels(folder, named))) is not None:
+        labels["label_error"] = error
+    meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
     annotations = _sorted(pa.concat_tables(tables), meta, limits)
     whole = {**submission.tables, "annotations": annotations}
     return Submission(meta, whole, digest(meta, whole), manifest=submission.manifest)

@@ -22,7 +22,9 @@ from submissions.strict_json import check_values, decode, parse
 
 META = "submission.json"
 MANIFEST = "manifest.json"
-_TABLE_FILE = re.compile(r"(responses|annotations|judgements|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)")
+_TABLE_FILE = re.compile(
+    r"(responses|annotations|judgements|human_labels|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)"
+)
 FILE_BITS = 40
 Progress = Callable[[str, int, int], None]
 

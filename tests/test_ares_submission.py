@@ -25,7 +25,7 @@ from builders.iris_groups import OCCUPATIONS
 from submissions.check import check_submission, read_submission
 from submissions.faults import UsageError
 from submissions.format import SubmissionMeta
-from submissions.labelling import label_images, label_source
+from submissions.labelling import label_error, label_images, label_source
 from submissions.result import score_submission
 from submissions.writing import write_submission
 from tests.ares.released import released
@@ -87,7 +87,14 @@ def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, bench
     images = submission(tmp_path / "images", benchmark)
     made = annotate(model, images, tmp_path / "annotations", device="cpu")
     labels = label_source(made.data["model"], made.data["settings"])
-    told = SubmissionMeta.model_validate(meta(benchmark) | {"labels": labels})
+    error = label_error(made.data["label_error"])
+    told = SubmissionMeta.model_validate(meta(benchmark) | {"labels": labels, "label_error": error})
+    measured = read_measurement(model)
+    assert told.label_error is not None
+    assert {name: found.counts for name, found in told.label_error.attributes.items()} == {
+        name: found.overall.matrix for name, found in measured.attributes.items()
+    }
+    assert measured.sha256[:16] in told.label_error.source
     table = pa.concat_tables([pq.read_table(file) for file in made.files])
     written = write_submission(tmp_path / "annotated", told, {"annotations": table})
     expected = score_submission(read_submission(written))
@@ -95,6 +102,7 @@ def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, bench
         report = check_submission(images, allow_images=True)
         assert report.submission is not None
         labelled = label_images(images, report.submission, model, batch=batch, device="cpu")
+        assert labelled.meta.label_error == told.label_error
         assert score_submission(labelled).dumps() == expected.dumps()
     statuses = dict(zip(*(labelled.tables["annotations"][name].to_pylist() for name in ("id", "status")), strict=True))
     assert len(labelled.tables["annotations"]) == len(keys(benchmark))

@@ -27,7 +27,7 @@ from builders.export import steer_items, tables
 from builders.iris_groups import GROUPS, OCCUPATIONS
 from builders.iris_steer_60 import STEREOTYPES
 from submissions.faults import UsageError, did_you_mean
-from submissions.format import ANNOTATIONS, Submission, Tool
+from submissions.format import ANNOTATIONS, LabelError, Submission, Tool
 from submissions.iris_generation import NEUTRAL, STEER, neutral_group_counts
 from submissions.manifest import Stage, git, hardware, now, software, version
 from submissions.registry import benchmark
@@ -232,7 +232,7 @@ def _set_aside(folder: Path) -> Path:
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
     """Label a task's images with ARES."""
     from ares.annotate import annotate
-    from submissions.labelling import label_source
+    from submissions.labelling import label_error, label_source
 
     started = now()
     report = annotate(
@@ -249,6 +249,8 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: 
     before = made.tables.get("annotations")
     made.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
     made.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
+    error = label_error(report.data.get("label_error"))
+    made.label_error = None if error is None else LabelError.model_validate(error)
     made.stages.append(_annotation_stage(settings.chosen, task, report, made.labels, started))
 
 

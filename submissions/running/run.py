@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
-from submissions.format import Line, SubmissionMeta, Tool
+from submissions.format import LabelError, Line, SubmissionMeta, Tool
 from submissions.manifest import FILE, Manifest, Stage, write_manifest
 from submissions.reading import META
 from submissions.registry import benchmark
@@ -98,6 +98,7 @@ class Made:
     images: tuple[Path, ...] = ()
     stages: list[Stage] = field(default_factory=list)
     labels: Tool | None = None
+    label_error: LabelError | None = None
     name: str = ""
     revision: str = ""
     stated: dict[str, str | int | float | bool | None] = field(default_factory=dict)
@@ -188,6 +189,7 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
         **settings.about.facts(),
         generation=generation,
         labels=made.labels,
+        label_error=made.label_error,
     )
 
 

@@ -297,10 +297,11 @@ def test_the_page_shows_the_limits_and_good_examples(tmp_path: Path) -> None:
     assert f"{LIMITS.total_bytes >> 20:,} MiB" in page
     assert f"{LIMITS.member_bytes >> 20:,} MiB" in page
     examples = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    names = ("submission.json", "manifest.json", "responses.jsonl", "annotations.jsonl", "judgements.jsonl")
+    tables = ("responses", "annotations", "human_labels", "judgements")
+    names = ("submission.json", "manifest.json", *(f"{table}.jsonl" for table in tables))
     files = {name: text.encode() for name, text in zip(names, examples, strict=True)}
     faults = check_submission(write_folder(tmp_path / "s", files)).faults
-    assert {fault.code for fault in faults} == {"UNKNOWN_TASK"}
+    assert {fault.code for fault in faults} == {"UNKNOWN_TASK", "NOT_ANNOTATED"}
 
 
 def test_the_page_lists_every_task() -> None:

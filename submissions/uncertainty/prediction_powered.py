@@ -1,0 +1,119 @@
+"""Prediction-powered inference: shares of groups where people labelled some of the samples that a labeller labelled.
+
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Prediction-powered inference, Science 382 (2023), equation for the
+mean; power tuning: Angelopoulos, Duchi and Zrnic, PPI++ (2023), section 6. With f the labeller's answer as a unit
+vector over the groups, Y the person's, n samples with both and N with f alone:
+
+    θ = λ mean_N(f) + mean_n(Y - λ f)      Var θ = λ² Var(f) / N + Var(Y - λ f) / n
+
+It needs no confusion matrix, and is right whatever the labeller's errors are, if the n samples were drawn at random
+from all labelled ones. λ = 1 is plain prediction-powered inference, λ = 0 the people's labels alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from submissions.uncertainty.bootstrap import SEED
+from submissions.uncertainty.design import Floats
+from submissions.uncertainty.misclassification import DRAWS, Corrected, on_simplex
+
+LEAST = 5
+"""Samples that people must have labelled in each distribution."""
+_Z = 1.959964
+
+
+@dataclass(frozen=True)
+class PredictionPowered:
+    """Shares of n distributions over k groups.
+
+    Args:
+        shares: (n, k), sums 1; one can lie just outside [0, 1].
+        error: (n, k) standard errors.
+        weight: λ, the same for all distributions.
+        human: (n, k) the shares in the people's labels alone.
+        human_error: (n, k) their standard errors.
+        raw: (n, k) the shares in the labeller's answers to all samples.
+    """
+
+    shares: Floats
+    error: Floats
+    weight: float
+    human: Floats
+    human_error: Floats
+    raw: Floats
+
+    def interval(self) -> tuple[Floats, Floats]:
+        """The 95 % interval of each share, (n, k) twice, by the normal approximation, cut at 0 and 1."""
+        reach = _Z * self.error
+        return np.clip(self.shares - reach, 0, 1), np.clip(self.shares + reach, 0, 1)
+
+
+def fault(pairs: Floats) -> str:
+    """Why the people's labels do not suffice, '' if they do. `pairs`: as of `prediction_powered`."""
+    fewest = float(pairs.sum(axis=(-1, -2)).min(initial=np.inf))
+    if fewest < LEAST:
+        return f"people labelled {fewest:.0f} samples of one of the distributions, and {LEAST} are needed of each"
+    return ""
+
+
+def prediction_powered(pairs: Floats, others: Floats, weight: float | None = None) -> PredictionPowered:
+    """The shares of several distributions.
+
+    Args:
+        pairs: (n, k, k) samples with both labels: the people's group, the labeller's group; without a `fault`.
+        others: (n, k) samples with the labeller's group alone.
+        weight: λ in [0, 1]; the one of least variance over all distributions if left out.
+    """
+    both, alone = pairs.sum(axis=(1, 2))[:, None], others.sum(axis=-1, keepdims=True)
+    human, answered = pairs.sum(axis=2) / both, pairs.sum(axis=1) / both
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ahead = np.where(alone > 0, others / alone, 0.0)
+        share = np.where(alone > 0, both / alone, 0.0)
+    least = both - 1
+    agreed = np.diagonal(pairs, axis1=1, axis2=2) / both
+    together = (agreed - human * answered) * both / least
+    spread = answered * (1 - answered) * both / least
+    every = (pairs.sum(axis=1) + others) / (both + alone)
+    varied = every * (1 - every)
+    if weight is None:
+        below = ((spread + share * varied) / both)[alone[:, 0] > 0].sum()
+        weight = float(np.clip((together / both)[alone[:, 0] > 0].sum() / below, 0, 1)) if below > 0 else 0.0
+    powered = np.where(alone > 0, weight, 0.0)
+    shares = human + powered * (ahead - answered)
+    of_human = human * (1 - human) * both / least
+    variance = (of_human - 2 * powered * together + powered**2 * spread) / both
+    variance += np.divide(powered**2 * varied, alone, out=np.zeros_like(varied), where=alone > 0)
+    error = np.sqrt(np.maximum(variance, 0))
+    return PredictionPowered(shares, error, weight, human, np.sqrt(of_human / both), every)
+
+
+def powered_draws(
+    pairs: Floats, others: Floats, found: PredictionPowered, key: str, draws: int = DRAWS, seed: int = SEED
+) -> Corrected:
+    """The shares and draws of them on the simplex: both kinds of samples are drawn anew, λ stays.
+
+    Deviations are stretched by √(n / (n - 1)), which the few samples of the people need.
+    """
+    rng = np.random.default_rng([seed, 5, *hashlib.sha256(key.encode()).digest()[:8]])
+    n, k = others.shape
+    both = np.maximum(np.round(pairs.sum(axis=(1, 2))), 2).astype(np.int64)
+    alone = np.round(others.sum(axis=-1)).astype(np.int64)
+    cells = np.flatnonzero(pairs.sum(axis=0).ravel())
+    chances = pairs.reshape(n, -1)[:, cells]
+    drawn = rng.multinomial(both, chances / chances.sum(axis=-1, keepdims=True), (draws, n)) / both[:, None]
+    weight = np.where(alone > 0, found.weight, 0.0)[:, None]
+    turned = np.eye(k)[cells // k]
+    answered = np.eye(k)[cells % k]
+    mended = drawn @ turned - weight * (drawn @ answered)
+    base = pairs.sum(axis=2) / pairs.sum(axis=(1, 2))[:, None] - weight * (
+        pairs.sum(axis=1) / pairs.sum(axis=(1, 2))[:, None]
+    )
+    mended = base + (mended - base) * np.sqrt(both / (both - 1))[:, None]
+    times = np.maximum(alone, 1)
+    spare = np.where(others.sum(axis=-1, keepdims=True) > 0, others, 1.0)
+    ahead = rng.multinomial(times, spare / spare.sum(axis=-1, keepdims=True), (draws, n)) / times[:, None]
+    return Corrected(on_simplex(found.shares), on_simplex(mended + weight * ahead))
