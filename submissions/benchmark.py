@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from submissions.format import Submission
 
+    Variants = Callable[[Submission, "Values"], Sequence[Variant]]
+
 TableName = Literal["responses", "annotations", "judgements"]
 Values = Mapping[str, Value]
 Counts = Mapping[str, Sequence[Sequence[int]]]
@@ -138,6 +140,11 @@ class ScoreDraws(Protocol):
 
 def _no_score_draws(draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
     return {}
+
+
+def together(*parts: Variants) -> Variants:
+    """The variants of several instruments, one instrument after the other."""
+    return lambda submission, values: [variant for part in parts for variant in part(submission, values)]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from builders.fact_or_fair_statistics import ATTRIBUTES
 from submissions.benchmark import Benchmark, Documented, Draws, Scored, Task, Values
 from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONTEXTS, task_of
 from submissions.fact_or_fair_designs import designs
+from submissions.fact_or_fair_labels import corrected
 from submissions.fact_or_fair_measure import measure
 from submissions.fact_or_fair_parsing import VERSION
 from submissions.format import Submission
@@ -270,6 +271,7 @@ BENCHMARK = Benchmark(
     headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in CONTEXTS),
     designs=designs,
+    variants=corrected,
     score_draws=score_draws,
     adjustable=adjustable,
     drawn=frozenset(

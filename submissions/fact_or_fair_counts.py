@@ -92,11 +92,13 @@ class Faces:
     """The rows of an image task, in the order of images and faces.
 
     Args:
+        row: (m,) among the task's annotations.
         image: (m,) prompt times images per prompt, plus the image's number.
         share: (m,) of its image.
         group: attribute -> (m,) group, -1 where the face has none.
     """
 
+    row: Integers
     image: Integers
     share: Floats
     group: Mapping[str, Integers]
@@ -188,7 +190,7 @@ def image_faces(submission: Submission, task: str) -> Faces | None:
     for a in ATTRIBUTES:
         named = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
         group[a] = np.where(ok, named, -1)[order]
-    return Faces(image[order], 1 / faces[image[order]], group)
+    return Faces(order, image[order], 1 / faces[image[order]], group)
 
 
 def _positions(keys: pa.ChunkedArray, task: str, submission: Submission) -> Integers:

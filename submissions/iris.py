@@ -18,14 +18,14 @@ from metrics.iris_score.formula import (
     sector_score,
     sector_values,
     total_magnitude,
-    total_score,
 )
 from metrics.iris_score.standards import ARCHETYPES, GRANULAR, STANDARDS, IrisStandard
-from submissions.benchmark import Benchmark, Scored, Task
+from submissions.benchmark import Benchmark, Scored, Task, together
 from submissions.format import Submission
 from submissions.iris_designs import counts, designs
 from submissions.iris_draws import DRAWN, chances, score_draws
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
+from submissions.iris_labels import corrected
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
 from submissions.iris_sensitivity import adjustable, counting, referred
@@ -152,13 +152,13 @@ def _total(
     if missing:
         reason = f"partial: {', '.join(missing)} undefined or not run"
         return undefined("iris_score", reason, expected=expected, valid=valid)
-    sides = {s: total_score(_numbers(values, names, s, False), standard, own) for s in ("value", "worst", "best")}
-    distance = total_magnitude(_numbers(values, names, "value", False), standard, own)
+    sides = ("value", "worst", "best")
+    distance, largest, least = (total_magnitude(_numbers(values, names, s, False), standard, own) for s in sides)
     return measured(
         "iris_score",
-        sides["value"],
-        low=sides["worst"],
-        high=sides["best"],
+        sector_score(distance, "total", standard),
+        low=sector_score(largest, "total", standard),
+        high=sector_score(least, "total", standard),
         expected=expected,
         valid=valid,
         evidence={"magnitude": round(distance, 9)},
@@ -220,7 +220,7 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
     designs=designs,
-    variants=variants,
+    variants=together(variants, corrected),
     score_draws=score_draws,
     logarithmic=True,
     drawn=DRAWN,

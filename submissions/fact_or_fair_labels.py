@@ -1,0 +1,63 @@
+"""S_fact, S_E, S_KLD, S_fair of image models without the labeller's errors: by its matrix, and by people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from builders.fact_or_fair import SAMPLES
+from builders.fact_or_fair_statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from submissions.benchmark import Values
+from submissions.fact_or_fair_counts import ASKED, T2I_CONTEXTS, image_faces, prompt_cells
+from submissions.fact_or_fair_draws import SCORES, scores
+from submissions.format import Attribute, Submission
+from submissions.label_counts import human_codes, paired_counts
+from submissions.label_variants import Shares, label_variants
+from submissions.uncertainty.design import Floats
+from submissions.uncertainty.variant import Variant
+
+CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
+_PLACES = [SCORES.index(name) for name in CORRECTED]
+_COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
+
+
+def corrected(submission: Submission, values: Values) -> list[Variant]:
+    """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
+    given = submission.meta.label_error is not None or "human_labels" in submission.tables
+    measured = list(_measured(submission)) if given else []
+    return list(label_variants(submission, values, measured)) if measured else []
+
+
+def _measured(submission: Submission) -> Iterator[Shares]:
+    for task in T2I_CONTEXTS:
+        faces = image_faces(submission, task)
+        if faces is None:
+            continue
+        rows = submission.rows("annotations", task).take(faces.row)
+        human = human_codes(submission, task, rows, list(_COLUMNS.values()))
+        statistic, level = prompt_cells(task)[faces.image // SAMPLES[task]].astype(np.int64).T
+        cell = statistic * len(LEVELS) + level
+        for place, attribute in enumerate(ATTRIBUTES):
+            n, k = len(STATISTICS) * len(LEVELS), len(GROUPS[attribute])
+            counts = paired_counts(cell, faces.group[attribute], human[:, place], (n, k), faces.share)
+            mine = with_attribute(attribute)
+            counts = counts.reshape(-1, len(LEVELS), k + 1, k)[mine].reshape(-1, k + 1, k)
+            yield Shares(
+                key=f"{task}/{attribute}",
+                columns=(_COLUMNS[attribute],),
+                counts=counts,
+                names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
+                statistic=_statistic(counts.sum(axis=(1, 2)), ASKED[task], attribute),
+                limits=((0.0, 1.0),) * len(CORRECTED),
+            )
+
+
+def _statistic(totals: Floats, asked: int, attribute: str) -> Callable[[Floats], Floats]:
+    """Scores of shares: each cell counts as often as it was measured."""
+
+    def statistic(p: Floats) -> Floats:
+        counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])
+        return scores(counts, np.ones((1, counts.shape[1])), asked * len(LEVELS), attribute)[:, _PLACES]
+
+    return statistic

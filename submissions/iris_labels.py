@@ -1,0 +1,60 @@
+"""RD and JSD of IRIS without the labeller's errors: by its confusion matrix, and by people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from builders import iris_gen_52
+from builders.iris_groups import COMBINATIONS, OCCUPATIONS, combination_codes, combination_size
+from builders.labour import REGIONS, shares
+from metrics.distribution_divergence.formula import divergence
+from metrics.representation_disparity.formula import disparity
+from submissions.benchmark import Values
+from submissions.format import Attribute, Submission
+from submissions.iris_generation import NEUTRAL, faces
+from submissions.label_counts import human_codes, paired_counts
+from submissions.label_variants import Shares, label_variants
+from submissions.uncertainty.design import Floats
+from submissions.uncertainty.variant import Variant
+
+COLUMNS: tuple[Attribute, ...] = ("gender", "age", "skin_tone")
+
+
+def corrected(submission: Submission, values: Values) -> list[Variant]:
+    """RD of the seven combinations and JSD of each region; empty without `label_error` and people's labels."""
+    given = submission.meta.label_error is not None or "human_labels" in submission.tables
+    if not given or not submission.rows("annotations", NEUTRAL).num_rows:
+        return []
+    return list(label_variants(submission, values, list(_measured(submission))))
+
+
+def _measured(submission: Submission) -> Iterator[Shares]:
+    found = faces(submission, NEUTRAL, iris_gen_52.ids(submission.meta.dataset_revision))
+    human = human_codes(submission, NEUTRAL, found.rows, COLUMNS)
+    weights = np.ones(len(found.item))
+    for combination, places in COMBINATIONS.items():
+        shape = len(OCCUPATIONS), combination_size(combination)
+        machine, people = combination_codes(found.attributes, combination), combination_codes(human, combination)
+        counts = paired_counts(found.item, machine, people, shape, weights)
+        references = {f"JSD_{region.code}_{combination}": shares(region).get(combination) for region in REGIONS}
+        known = {name: reference for name, reference in references.items() if reference is not None}
+
+        def statistic(p: Floats, references: tuple[Floats, ...] = tuple(known.values())) -> Floats:
+            listed = [~np.isnan(reference).any(axis=1) for reference in references]
+            columns = [disparity(p).mean(axis=-1)]
+            columns += [
+                divergence(p[..., own, :], reference[own]).mean(axis=-1)
+                for own, reference in zip(listed, references, strict=True)
+            ]
+            return np.stack(columns, axis=-1)
+
+        yield Shares(
+            key=f"{NEUTRAL}/{combination}",
+            columns=tuple(COLUMNS[place] for place in places),
+            counts=counts,
+            names=(f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}", *known),
+            statistic=statistic,
+            limits=((0.0, 1.0), *[(0.0, float(np.log(2)))] * len(known)),
+        )
