@@ -17,8 +17,10 @@ from typing import Literal
 from submissions.benchmark import Scored
 from submissions.facts import Facts, facts_of, published_facts
 from submissions.published import EVALUATORS, KINDS, Footnote, Published, published
+from submissions.published_adjusted import adjusted_print
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import Result, find_standard, limits_of, rescore
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.tiers import tiered
 from submissions.values import Value, not_run
 
@@ -80,7 +82,12 @@ class Row:
     chances: Mapping[str, float] = field(default_factory=dict)
 
 
-def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result] = ()) -> list[Row]:
+def board(
+    benchmark: str,
+    standard: str = "inaugural",
+    results: Iterable[Result] = (),
+    adjustment: Adjustment = AS_RELEASED,
+) -> list[Row]:
     """Published rows and results of one benchmark under one standard, ranked rows first.
 
     Args:
@@ -88,16 +95,60 @@ def board(benchmark: str, standard: str = "inaugural", results: Iterable[Result]
         standard: name of the standard; results scored under another one are rescored from their raw values.
         results: results of this benchmark, in any order; a submission that was scored under several standards
             stands once, two submissions of one model name stand both.
+        adjustment: what a reader changes about the standard; printed rows are made again as far as print allows.
 
     Returns:
         Rows by cohort and rank, then the unranked ones by model name.
 
     Raises:
-        UsageError: unknown benchmark or standard.
+        UsageError: unknown benchmark or standard, or nothing that can be changed about it.
     """
+    changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
-    return tiered(ranked(rows, benchmark), benchmark, standard)
+    rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
+    return tiered(ranked(rows, benchmark), benchmark, standard, changed)
+
+
+def check_adjustment(benchmark: str, standard: str, adjustment: Adjustment) -> Adjustment:
+    """The adjustment in its shortest form. UsageError: unknown benchmark, standard, part, or no number for it."""
+    if adjustment == AS_RELEASED:
+        return AS_RELEASED
+    bench = find_benchmark(benchmark)
+    changed = bench.adjustable(find_standard(bench, standard)).check(adjustment)
+    return AS_RELEASED if changed == AS_RELEASED else changed
+
+
+def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -> Row:
+    """A row of the released board under an adjustment, unranked as yet.
+
+    Args:
+        row: made under the standard.
+        benchmark: of the board.
+        standard: its name.
+        changed: as `check_adjustment` gives it.
+    """
+    if changed == AS_RELEASED or row.unranked == (UNSCORABLE,):
+        return row
+    if row.result is None:
+        scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
+        value = scores.get(ranking)
+        number = None if unranked or value is None else value.value
+        return replace(row, scores=scores, labels=labels, ranked=number, unranked=unranked, footnotes=())
+    result = rescore(row.result, standard, changed, errors=False)
+    scored = result.scored
+    return replace(
+        row,
+        scores=scored.scores,
+        labels=scored.labels,
+        ranked=scored.ranked,
+        rank=None,
+        unranked=scored.unranked,
+        result=result,
+        chances=scored.chances,
+        tier=None,
+        rank_range=None,
+    )
 
 
 def entry(result: Result) -> str:

@@ -18,7 +18,7 @@ from submissions.collector import show
 from submissions.faults import UsageError, did_you_mean
 from submissions.format import Architecture, Parameters, Submission
 from submissions.registry import NAMES, benchmark
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from submissions.sensitivity import AS_RELEASED, OWN, Adjustment
 from submissions.strict_json import check_values, decode, parse
 from submissions.uncertainty.bootstrap import SEED
 from submissions.uncertainty.draws import Draws
@@ -267,9 +267,17 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
-    """The same raw values under another standard, or as a reader adjusts it; without `errors` no score has one."""
+    """The same raw values under another standard, or as a reader adjusts it; without `errors` no score has one.
+
+    UsageError: unknown standard, or an adjustment that does not fit it.
+    """
     bench = benchmark(result.benchmark)
     chosen = find_standard(bench, standard)
+    values = result.values
+    if adjustment != AS_RELEASED:
+        adjustment = bench.adjustable(chosen).check(adjustment)
+        if adjustment.reference == OWN:
+            values = bench.referred(values, result.counts, adjustment)
     draws = result.draws if errors else None
-    scored = _scored(bench, result.values, chosen, result.meta, result.run, draws, adjustment)
+    scored = _scored(bench, values, chosen, result.meta, result.run, draws, adjustment)
     return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})

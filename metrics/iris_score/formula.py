@@ -5,6 +5,7 @@ Which values they are, and in which sectors, the standard says: the 60 of Table 
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from .granular import SKIN_DRIFT, Granular
 from .standard import IrisStandard
@@ -18,6 +19,7 @@ def sector_metrics(sector: str, standard: IrisStandard) -> tuple[Granular, ...]:
     return standard.by_sector[sector]
 
 
+@lru_cache
 def sector_values(sector: str, standard: IrisStandard) -> tuple[str, ...]:
     """Names of the values that a sector's score needs: its metrics, and the drifts that Table 27 adds to RFS_Und."""
     names = tuple(metric.name for metric in sector_metrics(sector, standard))
@@ -32,8 +34,8 @@ def normalised(metric: Granular, value: float, divisor: Mapping[str, float]) -> 
 def norm(deviations: Iterable[tuple[str, float]], weights: Weights | None = None) -> float:
     """L2 norm of named deviations, of those that count; nan if one of them is nan. Without weights all count alike."""
     if weights is None:
-        return math.hypot(*(deviation for _, deviation in deviations))
-    return math.hypot(*(math.sqrt(weights[name]) * x for name, x in deviations if weights.get(name)))
+        return math.hypot(*[deviation for _, deviation in deviations])
+    return math.hypot(*[math.sqrt(weights[name]) * x for name, x in deviations if name in weights])
 
 
 def sector_magnitude(
@@ -49,7 +51,7 @@ def sector_magnitude(
     if sector == "RFS_Und" and standard.fidelity_by_goodness:
         return _by_goodness(values, standard, weights)
     metrics = sector_metrics(sector, standard)
-    terms = ((m.name, normalised(m, values.get(m.name, math.nan), standard.sector_divisor)) for m in metrics)
+    terms = [(m.name, normalised(m, values.get(m.name, math.nan), standard.sector_divisor)) for m in metrics]
     return norm(terms, weights)
 
 
@@ -67,6 +69,7 @@ def _largest(names: Iterable[str], weights: Weights | None) -> float:
     return math.sqrt(sum(1.0 if weights is None else weights.get(name, 0.0) for name in names))
 
 
+@lru_cache
 def fidelity_values(standard: IrisStandard) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the 5 divergences and of the 13 drifts of Table 27."""
     metrics = sector_metrics("RFS_Und", standard)
@@ -84,7 +87,10 @@ def fidelity_norms(
 
 
 def sector_score(magnitude: float, sector: str, standard: IrisStandard) -> float:
-    """S * exp(-K * magnitude) (Algorithm 1, step 5). At least 0, no upper bound; higher is better; nan stays nan."""
+    """S * exp(-K * magnitude) of a sector or of the `total` (Algorithm 1, step 5).
+
+    At least 0, no upper bound; higher is better; nan stays nan.
+    """
     return standard.scale[sector] * math.exp(-standard.decay[sector] * magnitude)
 
 
@@ -102,7 +108,7 @@ def total_magnitude(values: Mapping[str, float], standard: IrisStandard, weights
 
 def total_score(values: Mapping[str, float], standard: IrisStandard, weights: Weights | None = None) -> float:
     """The overall score alone, S * exp(-K * D_tot); nan if a value is nan or absent."""
-    return standard.scale["total"] * math.exp(-standard.decay["total"] * total_magnitude(values, standard, weights))
+    return sector_score(total_magnitude(values, standard, weights), "total", standard)
 
 
 def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str, float]:
