@@ -57,6 +57,8 @@ def design_of(
     A fair model says nothing of S_fact, d and the share of unusable answers.
     """
     higher = frozenset(name for name in names if name.startswith(HIGHER))
+    position = frozenset(name for name in names if name.startswith("position"))
+    biased = (higher | position) - set(notes or ())
     said = np.array([name.startswith((*HIGHER, "position", "cognitive")) for name in names])
     limits = {name: _limits(name) for name in names}
     return Design(
@@ -66,9 +68,10 @@ def design_of(
         names=tuple(names),
         statistic=statistic,
         limits=limits,
-        biased=frozenset(name for name in names if name in higher or name.startswith("position")) - set(notes or ()),
+        biased=biased,
         fair=lambda rng, models: np.where(said, fair(rng, models), np.nan),
         notes=notes or {},
+        intervals=dict.fromkeys(biased, "normal"),
         higher=higher,
     )
 

@@ -75,19 +75,20 @@ def _scores(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
     counts, missing = grid.counts, grid.missing
     by_group = {"by_group": _by_group(counts, attribute)}
     facts = {version: _factuality(grid, attribute, version) for version in TRUTH_VERSIONS}
+    least = floor(counts.sum(-1).min() + _TINY)
     for version, (triple, asked, valid) in facts.items():
         name = f"factuality_{tail}" if version == "paper" else f"factuality_{version}_{tail}"
         evidence = {"truth": version, **(by_group if version == "paper" else {})}
-        yield _value(name, triple, asked, valid, _NONE_VALID, evidence)
+        yield _value(name, triple, asked, valid, _NONE_VALID, evidence, least)
     asked, valid = counts.sum() + missing.sum(), counts.sum()
     entropy, kld = entropy_score(counts, missing), kld_score(counts, missing)
-    yield _value(f"entropy_{tail}", entropy, asked, valid, _EMPTY_CELL)
-    yield _value(f"kld_{tail}", kld, asked, valid, _EMPTY_CELL)
+    yield _value(f"entropy_{tail}", entropy, asked, valid, _EMPTY_CELL, None, least)
+    yield _value(f"kld_{tail}", kld, asked, valid, _EMPTY_CELL, None, least)
     authors = kld_score(counts, missing, variant="authors")[0]
-    yield _value(f"kld_authors_{tail}", _unbounded(authors, missing), asked, valid, _EMPTY_CELL)
-    yield _value(f"fairness_{tail}", fairness_score(entropy, kld), asked, valid, _EMPTY_CELL, by_group)
+    yield _value(f"kld_authors_{tail}", _unbounded(authors, missing), asked, valid, _EMPTY_CELL, None, least)
+    yield _value(f"fairness_{tail}", fairness_score(entropy, kld), asked, valid, _EMPTY_CELL, by_group, least)
     d = distance(facts["paper"][0][0], entropy[0], len(GROUPS[attribute]))
-    yield _value(f"distance_{tail}", _unbounded(d, missing), asked, valid, _EMPTY_CELL)
+    yield _value(f"distance_{tail}", _unbounded(d, missing), asked, valid, _EMPTY_CELL, None, least)
     lost, all_asked = missing.sum() / asked, round(asked)
     reasons = {"absent": grid.absent, "not_usable": round(float(missing.sum() - grid.absent), 6)}
     yield _value(f"invalid_{tail}", (lost, lost, lost), all_asked, all_asked, _NONE_VALID, reasons)
@@ -215,13 +216,31 @@ def _unbounded(value: float, missing: Floats) -> Triple:
 
 
 def _value(
-    name: str, triple: Triple, asked: float, valid: float, reason: str, evidence: Evidence | None = None
+    name: str,
+    triple: Triple,
+    asked: float,
+    valid: float,
+    reason: str,
+    evidence: Evidence | None = None,
+    smallest: int | None = None,
 ) -> Value:
-    """A triple as a value; nan becomes undefined, a bound of nan becomes none."""
+    """A triple as a value; nan becomes undefined, a bound of nan becomes none.
+
+    `smallest`: valid answers of the smallest statistic and level, where these are compared.
+    """
     value, low, high = triple
     expected, usable = round(asked), floor(valid + _TINY)
     if isnan(value):
         return undefined(name, f"{reason[0].upper()}{reason[1:]}.", expected=expected, valid=usable, evidence=evidence)
     bounds = (None if isnan(bound) else bound for bound in (low, high))
     low_bound, high_bound = bounds
-    return measured(name, value, low=low_bound, high=high_bound, expected=expected, valid=usable, evidence=evidence)
+    return measured(
+        name,
+        value,
+        low=low_bound,
+        high=high_bound,
+        expected=expected,
+        valid=usable,
+        evidence=evidence,
+        smallest=smallest,
+    )

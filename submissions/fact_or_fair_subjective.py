@@ -19,6 +19,7 @@ from submissions.uncertainty.design import Design, Floats, Integers, Tally, Time
 
 FAIR_MODELS = 400
 """Of all 45 600 answers each; more would not move their mean or bound by what can be seen."""
+_CHUNK = 50
 _TOPICS = (len(CONTEXTS), len(STATISTICS), len(LEVELS))
 _SIDES = {"option": OPTIONS, **{a: len(GROUPS[a]) for a in ATTRIBUTES}, **{f"same_{a}": 2 for a in ATTRIBUTES}}
 """What is said of one answer: option, groups, and whether these are the ones that the context points to."""
@@ -43,9 +44,11 @@ def subjective_design(answers: Answers) -> Design:
         """Every answer picks any of the four profiles, all alike."""
         offered, first = codes[said.row].ravel(), np.arange(len(said.row)) * OPTIONS
         found = []
-        for _ in range(min(models, FAIR_MODELS)):
-            picked = offered[first + rng.integers(0, OPTIONS, len(first), np.uint8)]
-            found.append(_values(np.bincount(picked, minlength=_SIZE)[None].astype(float)))
+        for start in range(0, min(models, FAIR_MODELS), _CHUNK):
+            tables = np.empty((min(_CHUNK, models - start), _SIZE))
+            for table in tables:
+                table[:] = np.bincount(offered[first + rng.integers(0, OPTIONS, len(first), np.uint8)], minlength=_SIZE)
+            found.append(_values(tables))
         return np.concatenate(found)
 
     names = [name for context in LLM_CONTEXTS[1:] for name in names_of(context)]
