@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leaderboard_space.boards.text import number
+from leaderboard_space.boards.text import number, plain
 from submissions.board import Row
+from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.values import Value
 
 COMPUTED = "computed from printed values"
@@ -66,3 +67,23 @@ def behind(row: Row, values: Iterable[Value | None]) -> str:
     if not computed:
         return visibility(row)
     return COMPUTED if len(computed) == len(with_number) else f"published; {COMPUTED}: {', '.join(computed)}"
+
+
+def drawn(about: Uncertainty) -> str:
+    """What was resampled, how often, and what the interval does not hold."""
+    if about.clusters:
+        thin = "\N{NARROW NO-BREAK SPACE}"
+        units = f"{about.clusters:,} × {about.unit}".replace(",", thin)
+        told = f"{units}, drawn {about.resamples:,} times".replace(",000", f"{thin}000")
+    else:
+        told = f"{about.unit}, {about.resamples} kept draws"
+    lost = f"; {about.undefined} of these without a number" if about.undefined else ""
+    return plain(f"{told}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
+
+
+_METHODS = {
+    "bca": "bias-corrected and accelerated",
+    "percentile": "percentiles",
+    "basic": "basic interval",
+    "normal": "normal interval about the debiased value",
+}

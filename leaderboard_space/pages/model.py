@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request, Response
 from leaderboard_space.boards.by_board import by_entry
 from leaderboard_space.boards.columns import bounds, provenance_of, worst_case
 from leaderboard_space.boards.evidence import grid
+from leaderboard_space.boards.instrument import instrument
+from leaderboard_space.boards.intervals import chance, interval, ranks
 from leaderboard_space.boards.telling import behind
 from leaderboard_space.boards.text import number
 from leaderboard_space.boards.view import View, total_of
@@ -23,6 +25,8 @@ from metrics.iris_score.standards import ARCHETYPES
 from submissions.board import UNSCORABLE, Row, logged_row
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import rescore
+from submissions.row_errors import with_errors
+from submissions.tiers import why_no_tier
 from submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
@@ -57,23 +61,38 @@ class Standing:
 
 
 @router.get("/model/{benchmark}/{entry}")
-def model(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
+async def model(request: Request, benchmark: str, entry: str, standard: str = "") -> Response:
     """The page of a row."""
+    return await with_store(_model, request, benchmark, entry, standard)
+
+
+def _model(request: Request, benchmark: str, entry: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
     own = state.entry(entry)
     if own is not None and own.benchmark == benchmark and own.withdrawn:
         row = logged_row(own.result, standard)
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=own)
-    row = find_row(state, benchmark, standard, entry)
+    [row] = with_errors([find_row(state, benchmark, standard, entry)], standard)
+    full = state.full(entry) if row.result is not None else None
     return page(
         request,
         "model.html.jinja",
         view=view,
         row=row,
+        values=row.values if full is None else full.values,
         own=own,
         standard=standard,
         total=total_of(view, row),
+        tier=row.tier,
+        no_tier=why_no_tier(row),
+        ranks=ranks(row),
+        interval=interval(total_of(view, row), row),
+        chances={label: chance(row, label) for label in LABELS},
+        instrument=[]
+        if full is None or row.result is None
+        else instrument(replace(row.result, values=full.values), standard),
+        agreement={name: value for name, value in row.values.items() if name.startswith("agreement_")},
         standings=[standing(state, view, name, row) for name in find_benchmark(benchmark).standards],
         standing=standing(state, view, standard, row),
         label_names=LABELS,

@@ -1,0 +1,120 @@
+"""The error of the instrument: a row's values and scores as another judge, threshold or labeller would have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from leaderboard_space.boards.text import number, plain
+from submissions.result import Result
+from submissions.uncertainty.variant import KINDS, Kind, Variant
+from submissions.uncertainty.variant_scores import variant_scores
+from submissions.values import Value
+
+TITLES: Mapping[Kind, tuple[str, str]] = {
+    "occupation_threshold": (
+        "Another threshold for occupations",
+        "An answer that names no occupation of the list is taken for the nearest one, if its embedding is near enough. "
+        "Here are the values had another nearness been asked for.",
+    ),
+    "judge": ("Another judge", "The values as each judge alone, and as fewer judges, would give them."),
+    "name_swap": (
+        "The two names swapped",
+        "Each passage was parsed a second time with its two names swapped. A perfect parser would find the same, with "
+        "the groups swapped; what differs is the parser's own bias.",
+    ),
+    "labels_corrected": (
+        "Labels corrected for their errors",
+        "The labeller's confusion matrix is taken out of the shares. The interval holds the sampling error and the "
+        "labeller's.",
+    ),
+    "human_labels": (
+        "Labels corrected by people",
+        "A part of the images was labelled by people; what the labeller got wrong there corrects the rest.",
+    ),
+}
+"""Kind of variant -> heading, and what it is."""
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score and its range over the variants of a kind."""
+
+    name: str
+    own: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A value as it is, with its interval, and by each variant; cells are a number and an interval or ''."""
+
+    name: str
+    own: tuple[str, str]
+    cells: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of variant.
+
+    Args:
+        title: of the section.
+        about: what was changed.
+        names: of the variants.
+        notes: how they were made.
+        lines: the values that they change.
+        scores: that move with them.
+        same: how many scores do not move.
+    """
+
+    title: str
+    about: str
+    names: Sequence[str]
+    notes: Sequence[str]
+    lines: Sequence[Line]
+    scores: Sequence[Scored]
+    same: int
+
+
+def instrument(result: Result, standard: str) -> list[Part]:
+    """What is known of the instrument's error, by kind; empty where nothing is."""
+    ranges = variant_scores(result, standard)
+    found = []
+    for kind in KINDS:
+        variants = [variant for variant in result.variants if variant.kind == kind]
+        if variants:
+            found.append(_part(kind, variants, result.values, result.scored.scores, ranges.get(kind, {})))
+    return found
+
+
+def _part(
+    kind: Kind,
+    variants: Sequence[Variant],
+    values: Mapping[str, Value],
+    scores: Mapping[str, Value],
+    ranges: Mapping[str, tuple[float, float]],
+) -> Part:
+    names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
+    lines = [Line(name, _own(values[name]), [_cell(variant, name) for variant in variants]) for name in names]
+    moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
+    told = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
+    title, about = TITLES[kind]
+    notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
+    return Part(title, about, [plain(one.name) for one in variants], [*notes], lines, told, len(ranges) - len(moved))
+
+
+def _own(value: Value) -> tuple[str, str]:
+    about = value.uncertainty
+    return _text(value.value), "" if about is None else f"{_text(about.low)} to {_text(about.high)}"
+
+
+def _cell(variant: Variant, name: str) -> tuple[str, str]:
+    ends = variant.intervals.get(name)
+    return _text(variant.values.get(name)), "" if ends is None else f"{_text(ends[0])} to {_text(ends[1])}"
+
+
+def _text(value: float | None) -> str:
+    return number(value, 1 if value is not None and abs(value) >= 1000 else DIGITS)
