@@ -187,6 +187,8 @@ def check(
         _print_json({**asdict(told), "new_dimensions": NEW_DIMENSIONS})
     else:
         _show_succession(told)
+        if found.fidelity_by_goodness:
+            typer.echo(f"Note: the RFS_Und of {standard} rises with a larger drift from labour statistics.")
         typer.echo(f"New dimensions: {NEW_DIMENSIONS}.")
     raise typer.Exit(1 if told.met else 0)
 
