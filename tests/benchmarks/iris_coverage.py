@@ -1,0 +1,92 @@
+"""How often 95 % intervals of IRIS' values and scores hold the truth, at the sizes of the protocol.
+
+    python -m tests.benchmarks.iris_coverage [submissions per model] [model ...]
+
+The figures of `submissions/uncertainty/README.md` are made by it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from metrics.iris_score.formula import iris_score
+from metrics.iris_score.standards import INAUGURAL
+from submissions.iris_draws import score_draws
+from submissions.uncertainty.bootstrap import bca_interval, draw, jackknife, percentile_interval
+from submissions.uncertainty.design import Floats
+from submissions.uncertainty.draws import keep
+from tests.benchmarks.iris_truths import Truth, models
+
+RESAMPLES = 400
+SUBMISSIONS = 100
+Ends = tuple[float, float]
+
+
+def intervals(value: float, draws: Floats, without: Floats, fair_high: float) -> Iterator[tuple[str, Ends]]:
+    """Every kind of interval that is compared; `+0` begins at 0 where a fair model could show the value."""
+    low, high = percentile_interval(draws)
+    basic = max(2 * value - high, 0.0), max(2 * value - low, 0.0)
+    kinds = {
+        "percentile": (low, high),
+        "bca": bca_interval(value, draws, without) or (low, high),
+        "basic": basic,
+        "hull": (min(low, basic[0]), max(high, basic[1])),
+    }
+    yield from kinds.items()
+    for kind, ends in kinds.items():
+        yield f"{kind}+0", (0.0 if value <= fair_high else ends[0], ends[1])
+
+
+def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[tuple[str, str], list[bool]]:
+    """(value or score, kind of interval) -> whether each submission's interval holds the truth."""
+    held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    true = {name: value for task in model for name, value in task.values.items()}
+    scores = iris_score(true, INAUGURAL)
+    fair_high: dict[str, float] = {}
+    for number in range(submissions):
+        drawn: dict[str, Floats] = {}
+        values: dict[str, float] = {}
+        for task in model:
+            design = task.sample(np.random.default_rng([seed, number]))
+            found, without = draw(design, RESAMPLES, seed=number), jackknife(design)
+            value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+            if number == 0 and design.fair is not None:
+                highest = np.nan_to_num(
+                    np.quantile(design.fair(np.random.default_rng(seed), 250), 0.95, axis=0), nan=-1.0
+                )
+                fair_high |= dict(zip(design.names, highest.tolist(), strict=True))
+            columns = keep(design.names, value, found).columns()
+            for place, name in enumerate(design.names):
+                if name not in task.values:
+                    continue
+                drawn[name], values[name] = columns[name], float(value[place])
+                limit = fair_high.get(name, -1.0)
+                for kind, (low, high) in intervals(value[place], found[:, place], without[:, place], limit):
+                    held[name, kind].append(bool(low - 1e-12 <= true[name] <= high + 1e-12))
+        shown = iris_score(values, INAUGURAL)
+        for name, column in score_draws(drawn, INAUGURAL).items():
+            low, high = percentile_interval(shown[name] ** 2 / column)
+            held[name, "basic"].append(low <= scores[name] <= high)
+    return held
+
+
+def main() -> None:
+    """Print one line per value: the share of intervals of each kind that hold the truth."""
+    submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
+    chosen = sys.argv[2:] or list(models())
+    for model in chosen:
+        held = simulate(models()[model], submissions)
+        truths = {name: value for task in models()[model] for name, value in task.values.items()}
+        kinds = list(dict.fromkeys(kind for _, kind in held))
+        print(f"\n{model}, {submissions} submissions\n{'':36}{'truth':>9}" + "".join(f"{kind:>14}" for kind in kinds))
+        for name in dict.fromkeys(name for name, _ in held):
+            cells = [f"{np.mean(held[name, kind]):14.2f}" if (name, kind) in held else " " * 14 for kind in kinds]
+            print(f"{name:36}{truths.get(name, np.nan):9.4f}" + "".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()
