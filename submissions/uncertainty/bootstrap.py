@@ -91,9 +91,12 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
         low, high = design.limits.get(name, (-np.inf, np.inf))
         percentile = percentile_interval(own)
         ends, method = _interval(design.intervals.get(name, "bca"), float(value[place]), own, without[:, place])
-        shown = [float(np.clip(end, low, high)) for end in ends]
         models = None if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         has_fair = models is not None and models.size > 0
+        fair_high = _bound(models, name in design.higher) if models is not None and has_fair else None
+        if name in design.tested and fair_high is not None and value[place] <= fair_high:
+            ends = (min(ends[0], 0.0), ends[1])
+        shown = [float(np.clip(end, low, high)) for end in ends]
         found[name] = Uncertainty(
             unit=design.unit,
             clusters=len(design.strata),
@@ -107,7 +110,7 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             percentile_high=percentile[1],
             debiased=float(np.clip(2 * value[place] - own.mean(), low, high)) if name in design.biased else None,
             fair=float(models.mean()) if models is not None and has_fair else None,
-            fair_high=_bound(models, name in design.higher) if models is not None and has_fair else None,
+            fair_high=fair_high,
             note=design.notes.get(name, ""),
         )
     return found

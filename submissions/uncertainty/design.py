@@ -43,6 +43,8 @@ class Design:
         notes: name -> what its interval does not hold.
         intervals: name -> how its interval is made; BCa if absent, and percentile where that is not defined.
         higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
+        tested: the values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`: no
+            interval of a largest gap or a norm would reach 0 by itself.
     """
 
     task: str
@@ -56,6 +58,7 @@ class Design:
     notes: Mapping[str, str] = field(default_factory=dict)
     intervals: Mapping[str, Method] = field(default_factory=dict)
     higher: frozenset[str] = frozenset()
+    tested: frozenset[str] = frozenset()
 
 
 class Tally:
