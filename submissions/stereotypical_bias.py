@@ -37,10 +37,12 @@ __all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "me
 def _cell_values(cell: Cell, found: Answers) -> list[Value]:
     """The four values of a cell."""
     scores, evidence = association(cell, found.group)
-    expected, valid = len(found.group), int((found.group != NOT_AVAILABLE).sum())
+    answered = found.group != NOT_AVAILABLE
+    about = {"expected": len(found.group), "valid": int(answered.sum())}
+    about["smallest"] = int(np.bincount(questions(cell).instance[answered], minlength=len(cell.instances)).min())
     return [
-        as_value(cell.name, scores.score, expected=expected, valid=valid, evidence=evidence),
-        as_value(f"{cell.name}_na_filtered", scores.na_filtered, expected=expected, valid=valid, evidence=evidence),
+        as_value(cell.name, scores.score, evidence=evidence, **about),
+        as_value(f"{cell.name}_na_filtered", scores.na_filtered, evidence=evidence, **about),
         _na_rate(f"{cell.name}_na_rate", found),
         _position_share(f"{cell.name}_position_share", found, questions(cell).options.shape[1]),
     ]

@@ -47,12 +47,23 @@ def _number(x: float) -> float | None:
     return None if np.isnan(x) else float(x)
 
 
-def as_value(name: str, triple: Triple, *, expected: int, valid: int, evidence: Mapping[str, Any]) -> Value:
-    """A triple `(value, low, high)` as a value; undefined where it is nan."""
+def as_value(
+    name: str, triple: Triple, *, expected: int, valid: int, evidence: Mapping[str, Any], smallest: int | None = None
+) -> Value:
+    """A triple `(value, low, high)` as a value; undefined where it is nan. `smallest`: answers of any instance."""
     if np.isnan(triple).any():
         return undefined(name, _UNDEFINED, expected=expected, valid=valid, evidence=evidence)
     value, low, high = triple
-    return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
+    return measured(
+        name,
+        value,
+        low=low,
+        high=high,
+        expected=expected,
+        valid=valid,
+        evidence=evidence,
+        smallest=smallest,
+    )
 
 
 def _count(first: Integers, second: Integers, where: npt.NDArray[np.bool_], shape: tuple[int, int]) -> Integers:

@@ -1,51 +1,152 @@
-"""How the answers of the stereotypical bias benchmark are drawn anew."""
+"""How the answers of the stereotypical bias benchmark are drawn anew.
+
+What is drawn is a picture. A spliced pair of faces is asked about once for each of the 20 occupations and descriptors,
+and stands in one order of its sides: a cluster of 20 answers that enters two cells, with the two groups as its stratum.
+(Age and shared group are spread evenly; leaving them out of the strata makes the intervals a little wider.) An image of
+a persona trait is asked about for gender and for race: a cluster of two answers, with its trait as the stratum.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from submissions.format import Submission
-from submissions.stereotypical_bias_answers import CELLS, Answers, Cell, answers, questions
+from submissions.stereotypical_bias_answers import CELLS, Answers, Cell, Integers, answers, questions
 from submissions.stereotypical_bias_parsing import NOT_AVAILABLE
-from submissions.uncertainty.design import Design, Floats, Tally, Times
+from submissions.uncertainty.design import Design, Floats, Times
+
+_UNITS = {"vision": "pair of faces, with its 20 answers", "language": "image, asked for gender and for race"}
+_PICTURES: Mapping[str, tuple[str, ...]] = {
+    "vision_gender": ("vision_gender",),
+    "vision_race": ("vision_race",),
+    "language": ("language_gender", "language_race"),
+}
+"""Whose pictures -> the tasks that ask about them."""
 
 
 def designs(submission: Submission) -> list[Design]:
-    """One design per cell that was run: S with and without the response rate."""
-    return [_design(cell, found) for cell, found in zip(CELLS, answers(submission).values(), strict=True) if found]
+    """One design for each kind of picture that was asked about."""
+    found = answers(submission)
+    designs = []
+    for pictures, tasks in _PICTURES.items():
+        parts = [(cell, found[cell.name]) for cell in CELLS if cell.task in tasks]
+        run = [_Part(cell, said) for cell, said in parts if said is not None]
+        if run:
+            designs.append(_design(pictures, run))
+    return designs
 
 
-def _design(cell: Cell, found: Answers) -> Design:
-    asked, k, n = questions(cell), len(cell.groups), len(cell.instances)
-    answered = found.group != NOT_AVAILABLE
-    wins = Tally(np.where(answered, asked.instance * k + found.group, -1), n * k)
-    all_asked = len(asked.rows)
+@dataclass(frozen=True)
+class _Part:
+    """One cell and what was answered."""
+
+    cell: Cell
+    said: Answers
+
+    @property
+    def places(self) -> int:
+        return questions(self.cell).options.shape[1]
+
+    @property
+    def picture(self) -> Integers:
+        """(n,) the picture of each question: the rows of a vision task go pair by pair, those of a persona by image."""
+        asked = questions(self.cell)
+        return asked.rows if self.cell.scenario == "persona" else asked.rows // _instances(self.cell)
+
+    def rows(self) -> Integers:
+        """(n, 3) the rows of its counts that each question enters, -1 for none.
+
+        First the wins of each group for each instance, then N/A answers and others, then the positions.
+        """
+        asked, said, k = questions(self.cell), self.said, len(self.cell.groups)
+        answered = said.group != NOT_AVAILABLE
+        wins = len(self.cell.instances) * k
+        group = np.where(answered, asked.instance * k + said.group, -1)
+        given = np.where(said.given, wins + answered, -1)
+        position = np.where(said.position != NOT_AVAILABLE, wins + 2 + said.position, -1)
+        return np.stack([group, given, position], axis=1)
+
+    @property
+    def size(self) -> int:
+        """Rows of its counts."""
+        return len(self.cell.instances) * len(self.cell.groups) + 2 + self.places
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.cell.name}{suffix}" for suffix in ("", "_na_filtered", "_na_rate", "_position_share"))
+
+    def values(self, counts: Floats) -> Floats:
+        """(b, size) counts -> (b, 4) values in the order of `names`, nan where undefined."""
+        n, k = len(self.cell.instances), len(self.cell.groups)
+        wins, given, position = np.split(counts, [n * k, n * k + 2], axis=1)
+        none, every = given[:, 0], given.sum(axis=1)
+        shares = [_quotient(none, every), _quotient(position.max(axis=1), position.sum(axis=1))]
+        return np.column_stack([_scores(wins.reshape(-1, n, k), len(self.said.group)), *shares])
+
+    def fair(self, rng: np.random.Generator, models: int) -> Floats:
+        """(models, 4) of models that choose any of the groups, and of the places, that a question offers, all alike."""
+        asked, offers = questions(self.cell), self.cell.offers
+        n, k = len(self.cell.instances), len(self.cell.groups)
+        answered = self.said.group != NOT_AVAILABLE
+        kinds = np.bincount((asked.instance * len(offers) + asked.offer)[answered], minlength=n * len(offers))
+        wins = np.zeros((models, n, k))
+        for kind, offered in enumerate(offers):
+            share = np.full(int(offered.sum()), 1 / offered.sum())
+            wins[:, :, offered] += rng.multinomial(kinds[kind :: len(offers)], share, (models, n))
+        places = rng.multinomial(int(answered.sum()), np.full(self.places, 1 / self.places), models)
+        position = _quotient(places.max(axis=1), places.sum(axis=1))
+        return np.column_stack([_scores(wins, len(answered)), np.full(models, np.nan), position])
+
+
+def _instances(cell: Cell) -> int:
+    """Questions about one picture of a vision task."""
+    return sum(len(other.instances) for other in CELLS if other.task == cell.task)
+
+
+def _design(pictures: str, parts: list[_Part]) -> Design:
+    strata = _strata(parts[0])
+    counts = vstack([_counts(part, len(strata)) for part in parts], format="csr")
+    ends = np.cumsum([part.size for part in parts])[:-1]
 
     def statistic(times: Times) -> Floats:
-        return _scores(wins(times).reshape(-1, n, k), all_asked)
+        split = np.split((counts @ times.T).T.astype(np.float64), ends, axis=1)
+        return np.concatenate([part.values(x) for part, x in zip(parts, split, strict=True)], axis=1)
 
-    def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Every answer falls on any of the groups that its question offers, all alike."""
-        mine = np.flatnonzero(answered)
-        offers = cell.offers[asked.offer[mine]]
-        found = []
-        for _ in range(models):
-            chosen = np.where(offers, rng.random(offers.shape), -1.0).argmax(axis=1)
-            table = np.bincount(asked.instance[mine] * k + chosen, minlength=n * k).reshape(1, n, k)
-            found.append(_scores(table.astype(float), all_asked))
-        return np.concatenate(found)
-
-    names = (cell.name, f"{cell.name}_na_filtered")
+    names = [name for part in parts for name in part.names]
+    scores = [name for part in parts for name in part.names[:2]]
+    top = {name: 2 * (len(part.cell.groups) - 1) / len(part.cell.groups) ** 2 for part in parts for name in part.names}
+    biased = frozenset(name for name in names if not name.endswith("_na_rate"))
     return Design(
-        task=f"stereotypical_bias/{cell.name}",
-        unit="question",
-        strata=asked.instance * len(cell.offers) + asked.offer,
-        names=names,
+        task=f"stereotypical_bias/{pictures}",
+        unit=_UNITS[pictures.partition("_")[0]],
+        strata=strata,
+        names=tuple(names),
         statistic=statistic,
-        limits=dict.fromkeys(names, (0.0, 2 * (k - 1) / k**2)),
-        biased=frozenset(names),
-        fair=fair,
+        limits={name: (0.0, top[name] if name in scores else 1.0) for name in names},
+        biased=biased,
+        fair=lambda rng, models: np.concatenate([part.fair(rng, models) for part in parts], axis=1),
+        intervals=dict.fromkeys(biased, "normal"),
     )
+
+
+def _strata(part: _Part) -> Integers:
+    """(pictures,) the two groups of a pair, the trait of an image."""
+    asked = questions(part.cell)
+    strata = np.zeros(int(part.picture.max()) + 1, np.int64)
+    strata[part.picture] = asked.instance if part.cell.scenario == "persona" else asked.offer
+    return strata
+
+
+def _counts(part: _Part, pictures: int) -> csr_array:
+    """(size, pictures) what each picture adds to the counts."""
+    rows = part.rows()
+    used = rows >= 0
+    columns = np.broadcast_to(part.picture[:, None], rows.shape)[used]
+    return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(part.size, pictures))
 
 
 def _scores(wins: Floats, asked: int) -> Floats:
@@ -55,3 +156,8 @@ def _scores(wins: Floats, asked: int) -> Floats:
     p = np.divide(wins, answered, out=np.full_like(wins, np.nan), where=answered > 0)
     filtered = np.abs(p - 1 / k).sum(axis=-1).mean(axis=-1) / k
     return np.stack([answered.sum(axis=(1, 2)) / asked * filtered, filtered], axis=1)
+
+
+def _quotient(part: Floats, whole: Floats) -> Floats:
+    """Nan where whole is 0."""
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
