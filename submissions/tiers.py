@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FAMILY = 0.05
 """Chance that any pair of equal models of a cohort is told apart."""
+FEWEST_DRAWS = 20
+"""With fewer common draws nothing is known of a difference."""
 MOST_RANGES = 200
 """A cohort with more models has no ranges of ranks: these need every pair."""
 _SLACK = 1.000001
@@ -70,7 +72,7 @@ class Cohort:
         squares = (x * x) @ theirs.T + mine @ (y * y).T - 2 * (x @ y.T)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = (squares - total**2 / both) / (both - 1)
-        enough = both >= (1 - 2 * MOST_UNDEFINED) * self.known.shape[1]
+        enough = both >= FEWEST_DRAWS
         scale = np.finfo(float).eps * squares.max(initial=0.0)
         return np.where(enough, np.sqrt(np.where(variance > scale, variance, 0.0)), np.nan)
 

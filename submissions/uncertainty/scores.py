@@ -41,7 +41,9 @@ def turned(bench: Benchmark, scored: Scored, drawn: Mapping[str, Floats]) -> dic
         if value is None or np.isnan(column).mean() > MOST_UNDEFINED:
             continue
         with np.errstate(divide="ignore", over="ignore"):
-            found[name] = value * (value / column) if bench.logarithmic else 2 * value - column
+            true = value * (value / column) if bench.logarithmic else 2 * value - column
+        # a score none of whose draws is below 0 is a size, and no size is below 0
+        found[name] = np.maximum(true, 0.0) if np.nanmin(column) >= 0 else true
     return found
 
 
