@@ -1,0 +1,198 @@
+"""IRIS is extended by the steps of CONTRIBUTING.md (A.4): what was scored before keeps its numbers, to the byte."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+import xgboost
+
+from ares.annotate import annotate
+from ares.configuration_ares import RACE
+from ares.image_processing_ares import AresImageProcessor
+from ares.modeling_ares import AresModel
+from ares.routing_ares import EscalationRouter, meta_features
+from ares.tiny import tiny_model
+from ares.training_config import CONFIGS, TaskSettings, read_config
+from ares.training_model import extended
+from builders import labour
+from metrics.iris_score.granular import Granular, table_sha256
+from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
+from submissions import iris
+from submissions.format import Submission, SubmissionMeta
+from submissions.result import Result, rescore, score_submission
+from submissions.standards import differences, document
+from submissions.values import Value, measured
+from tests.submissions import iris_factory
+from tests.submissions.iris_results import iris_result
+from tests.test_ares_submission import meta
+from tests.test_ares_submission import submission as image_submission
+
+APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender", bound=4.0)
+DELAY = Granular("PFS_appeal_delay", "PFS_Und", "appeal_delay", "gender", bound=None)
+
+
+@pytest.fixture(scope="module")
+def full() -> Submission:
+    return iris_factory.submission()
+
+
+def wider(*further: Granular) -> IrisStandard:
+    """Steps 4 and 5: a new standard with the 60 metrics and further ones, in sectors of their own."""
+    metrics = (*GRANULAR, *further)
+    bounds = {metric.metric: metric.bound for metric in further if metric.bound is not None}
+    sectors = {metric.sector for metric in further}
+    return replace(
+        ALGORITHM_1,
+        name="procedural",
+        draft="an example",
+        metrics=metrics,
+        metrics_sha256=table_sha256(metrics),
+        scale={**ALGORITHM_1.scale, **dict.fromkeys(sectors, 100.0)},
+        decay={**ALGORITHM_1.decay, **dict.fromkeys(sectors, 2.0)},
+        sector_divisor={**ALGORITHM_1.sector_divisor, **bounds},
+        total_divisor={**ALGORITHM_1.total_divisor, **bounds},
+    )
+
+
+def procedural(submission: Submission, regions: Sequence[labour.Region]) -> Iterable[Value]:
+    """Steps 1 and 2: the raw values of a new dimension, here with numbers of our choice in place of a metric."""
+    rows = submission.rows("responses", "understanding_occupation").num_rows
+    yield measured(APPEAL.name, 1.0, low=1.0, high=3.0, expected=rows, valid=rows)
+    yield measured(DELAY.name, 3.0, low=3.0, high=3.0, expected=rows, valid=rows)
+
+
+def test_a_new_dimension_is_measured_and_scored_and_changes_no_score_that_there_was(
+    full: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: score_submission(full, name).dumps() for name in STANDARDS}
+    names = list(iris.measure(full))
+    monkeypatch.setattr(iris, "MEASURES", (*iris.MEASURES, procedural))
+    monkeypatch.setitem(STANDARDS, "procedural", wider(APPEAL, DELAY))
+    found = score_submission(full, "procedural")
+    assert [name for name in found.values if name in names] == names
+    assert set(found.values) - set(names) == {APPEAL.name, DELAY.name}
+
+    for name, text in before.items():
+        old = Result.from_json(json.loads(text))
+        assert rescore(old, name).dumps() == text  # what a store holds
+        now = score_submission(full, name)  # what the same submission comes to today
+        assert now.scored == old.scored
+        assert {key: now.values[key] for key in names} == old.values
+
+    # By hand: u = m / m_max = 1 / 4 and log(1 + m) = log 4; the worst case has 3 / 4.
+    distance = math.hypot(0.25, math.log(4))
+    new = found.scored.scores["PFS_Und"]
+    assert new.value == pytest.approx(100 * math.exp(-2 * distance))
+    assert new.low == pytest.approx(100 * math.exp(-2 * math.hypot(0.75, math.log(4))))
+    without = rescore(found, "algorithm_1").scored.scores["iris_score"].evidence["magnitude"]
+    assert found.scored.scores["iris_score"].evidence["magnitude"] == pytest.approx(math.hypot(without, distance))
+    assert {name: found.scored.scores[name] for name in ALGORITHM_1.sectors} == {
+        name: score for name, score in rescore(found, "algorithm_1").scored.scores.items() if name != "iris_score"
+    }
+
+
+def test_a_result_from_before_the_new_dimension_stands_unranked_under_it_and_says_why(
+    full: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = score_submission(full)
+    monkeypatch.setitem(STANDARDS, "procedural", wider(APPEAL, DELAY))
+    now = rescore(old, "procedural")
+    assert now.scored.scores["PFS_Und"].state == "undefined"
+    assert now.scored.ranked is None
+    assert any(f"the first is {APPEAL.name}: the result does not hold it" in why for why in now.scored.unranked)
+    assert rescore(now, "inaugural").dumps() == old.dumps()
+
+
+def test_the_new_standard_says_what_it_adds() -> None:
+    told = differences(document("iris", ALGORITHM_1), document("iris", wider(APPEAL, DELAY)))
+    assert {one.name for one in told if one.name.startswith("metrics.")} == {
+        f"metrics.{APPEAL.name}",
+        f"metrics.{DELAY.name}",
+    }
+    assert {"scale.PFS_Und", "decay.PFS_Und", "sector_divisor.appeal_gap"} <= {one.name for one in told}
+
+
+def test_draws_of_a_new_dimension_are_scored_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    standard = wider(APPEAL, DELAY)
+    monkeypatch.setitem(STANDARDS, "procedural", standard)
+    result = iris_result("model", "lab", 0.1, 0.05, **{APPEAL.name: 1.0, DELAY.name: 3.0})
+    scored = rescore(result, "procedural").scored
+    for name in ("PFS_Und", "iris_score"):
+        error = scored.scores[name].uncertainty
+        assert error is not None
+        assert error.low < (scored.scores[name].value or 0) < error.high
+
+
+def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
+    full: Submission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: score_submission(full, name) for name in STANDARDS}
+    file = tmp_path / "labour_jp.csv"
+    file.write_text("occupation,official,female,male\nnurse,Kango,90,10\nfarmer,Nogyo,40,60\nsoldier,Jieitai,20,80\n")
+    region = labour.Region("JP", "an example", "2026", "by hand", file)
+    found = replace(before["inaugural"], values=iris.measure(full, (*labour.REGIONS, region)))
+    new = {"JSD_JP_gender", "JSD_gender_JP", "AbsSDS_gender_female_JP", "AbsSDS_gender_male_JP"}
+    assert set(found.values) - set(before["inaugural"].values) == new
+    assert {found.values[name].state for name in new} == {"value"}
+    for name, old in before.items():
+        now = rescore(found, name)
+        assert now.scored == old.scored
+        assert {key: now.values[key] for key in old.values} == dict(old.values)
+    local = tuple(replace(m, name=m.name.replace("_US", "_JP"), reference="JP") for m in GRANULAR if _of_gender(m))
+    swapped = wider()
+    rest = tuple(m for m in GRANULAR if not m.sector.startswith("RFS"))
+    swapped = replace(swapped, metrics=(*rest, *local), metrics_sha256=table_sha256((*rest, *local)))
+    monkeypatch.setitem(STANDARDS, "procedural", swapped)
+    scored = rescore(found, "procedural").scored
+    jsd = found.values["JSD_JP_gender"].value or 0.0
+    assert scored.scores["RFS_Gen"].evidence["magnitude"] == pytest.approx(jsd / math.log(2), abs=1e-9)
+    assert scored.scores["iris_score"].state == "value"
+
+
+def _of_gender(metric: Granular) -> bool:
+    return metric.reference == "US" and metric.attribute in ("gender", "gender_female", "gender_male")
+
+
+def with_race(model: Path, folder: Path) -> Path:
+    """The model with the registry's `race` beside its tasks, untrained: what `add_attribute` does before it trains."""
+    settings = read_config(CONFIGS / "tiny.toml").model_copy(update={"tasks": [TaskSettings(name="race")]})
+    torch.manual_seed(1)
+    grown = extended(AresModel.from_pretrained(model), settings, [RACE]).eval()
+    random = np.random.RandomState(1)
+    chances = random.dirichlet(np.ones(len(RACE["labels"])), size=(200, len(grown.config.kinds)))
+    matrix = xgboost.DMatrix(meta_features(chances), label=random.randint(0, 2, 200))
+    trees = xgboost.train({"max_depth": 2, "objective": "binary:logistic", "nthread": 1}, matrix, 3)
+    grown.escalation["race"] = EscalationRouter(trees)
+    grown.save_pretrained(folder)
+    AresImageProcessor.from_pretrained(model).save_pretrained(folder)
+    return folder
+
+
+def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_alone(tmp_path: Path) -> None:
+    """`tests/ares/test_training.py` shows it of a trained attribute and of every weight; this, of benchmarks."""
+    torch.set_num_threads(1)
+    images = image_submission(tmp_path / "images", "iris")
+    tiny = tiny_model(tmp_path / "tiny")
+    tables = []
+    for model in (tiny, with_race(tiny, tmp_path / "race")):
+        made = annotate(model, images, tmp_path / f"{model.name}-labels", device="cpu")
+        tables.append(pa.concat_tables([pq.read_table(file) for file in made.files]).replace_schema_metadata(None))
+    before, after = tables
+    assert before["race"].null_count == before.num_rows
+    assert set(after["race"].drop_null().to_pylist()) <= set(RACE["labels"])
+    assert after["race"].null_count == (before.num_rows - before["gender"].drop_null().length())
+    assert before.drop_columns("race").equals(after.drop_columns("race"))
+
+    told = SubmissionMeta.model_validate(meta("iris") | {"labels": {"name": "tiny", "version": "1"}})
+    old, new = (iris.measure(Submission(told, {"annotations": table})) for table in tables)
+    assert old == new
+    assert any(value.state == "value" for value in new.values())
