@@ -17,6 +17,25 @@ class Refusal(BaseModel):
     mend: str
 
 
+class UncertaintyModel(BaseModel):
+    """The sampling error of a value, in its own unit. Keys that say nothing are left out."""
+
+    unit: str = Field(description="what was drawn anew")
+    clusters: int = Field(description="how many of these there are, missing ones included; 0 for a score")
+    resamples: int
+    undefined: int = Field(description="resamples that gave no number")
+    error: float = Field(description="standard error")
+    low: float = Field(description="lower end of the 95 % interval")
+    high: float
+    method: str = Field(description="how the interval is made: bca, percentile, basic, normal or bracket")
+    percentile_low: float
+    percentile_high: float
+    debiased: float | None = Field(None, description="the value less its bias at this number of samples")
+    fair: float | None = Field(None, description="what a perfectly fair model shows at this number of samples")
+    fair_high: float | None = Field(None, description="what 95 % of such fair models stay within")
+    note: str = ""
+
+
 class ValueModel(BaseModel):
     """A number with its bounds and coverage, or the reason why there is none. Keys that say nothing are left out."""
 
@@ -29,6 +48,8 @@ class ValueModel(BaseModel):
     valid: int = Field(0, description="samples that could be used")
     reason: str = ""
     evidence: dict[str, Any] = Field(default_factory=dict, description="what the number was made from")
+    smallest: int | None = Field(None, description="valid samples of the smallest group that is compared")
+    uncertainty: UncertaintyModel | None = Field(None, description="of a score; of raw values in the row's result")
 
 
 class Facts(BaseModel):
@@ -56,6 +77,10 @@ class Row(BaseModel):
     unranked: list[str] = Field(description="every reason why there is no rank")
     remarks: list[str]
     labels: dict[str, str]
+    tier: int | None = Field(description="1 holds the best and all that are not significantly worse; null for none")
+    rank_range: list[int] | None = Field(description="the best and the worst rank that the row could have")
+    no_tier: str = Field(description="why there is no tier, '' if there is one")
+    chances: dict[str, float] = Field(description="of each label, and of each score to reach its threshold")
     scores: dict[str, ValueModel]
     footnotes: list[dict[str, Any]]
     facts: Facts
@@ -91,6 +116,7 @@ class Board(BaseModel):
     benchmark: str
     standard: str
     draft: str = Field(description="why the standard is not released, '' if it is")
+    adjusted: dict[str, str] = Field(description="parameters by which the asker adjusts the standard; none: released")
     table: str = Field(description="which of the board's tables this is")
     tables: list[str] = Field(description="all of the board")
     total: int = Field(description="rows that the filters keep")

@@ -86,4 +86,5 @@ _METHODS = {
     "percentile": "percentiles",
     "basic": "basic interval",
     "normal": "normal interval about the debiased value",
+    "bracket": "normal interval, widened by the largest bias that the value can have",
 }

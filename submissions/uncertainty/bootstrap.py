@@ -21,6 +21,13 @@ GROUPS = 100
 """Groups of clusters that the jackknife leaves out, one at a time."""
 MOST_UNDEFINED = 0.2
 """With a larger share of resamples without a number, a value has no interval."""
+TIED = 1 + 2**0.5
+"""Largest bias of a size (a gap, a norm, a maximum of such), in biases that its draws show.
+
+Where groups are exactly alike the value is all noise, |e|, and a draw has the noise twice, |e + e*|: on average sqrt(2)
+times as large. The bias is the whole value then, and the draws show sqrt(2) - 1 of it. Where no groups are alike,
+the bias is 0, and it is never below: a size is convex.
+"""
 _CHUNK = 50
 """Resamples that are made at a time; the draws of a chunk have a generator of their own."""
 
@@ -90,7 +97,7 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             continue
         low, high = design.limits.get(name, (-np.inf, np.inf))
         percentile = percentile_interval(own)
-        ends, method = _interval(design.intervals.get(name, "bca"), float(value[place]), own, without[:, place])
+        ends, method = interval(design.intervals.get(name, "bca"), float(value[place]), own, without[:, place])
         models = None if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         has_fair = models is not None and models.size > 0
         fair_high = _bound(models, name in design.higher) if models is not None and has_fair else None
@@ -116,7 +123,7 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
     return found
 
 
-def _interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[tuple[float, float], Method]:
+def interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[tuple[float, float], Method]:
     """The interval that is shown and how it was made: percentile where BCa is not defined."""
     percentile = percentile_interval(draws)
     if method == "bca":
@@ -128,6 +135,10 @@ def _interval(method: Method, value: float, draws: Floats, without: Floats) -> t
         half = float(-ndtri((1 - LEVEL) / 2) * draws.std(ddof=1)) if len(draws) > 1 else 0.0
         centre = 2 * value - float(draws.mean())
         return (centre - half, centre + half), method
+    if method == "bracket":
+        half = float(-ndtri((1 - LEVEL) / 2) * draws.std(ddof=1)) if len(draws) > 1 else 0.0
+        bias = max(float(draws.mean()) - value, 0.0)
+        return (value - TIED * bias - half, value + half), method
     return percentile, method
 
 

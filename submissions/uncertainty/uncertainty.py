@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-Method = Literal["bca", "percentile", "basic", "normal"]
+Method = Literal["bca", "percentile", "basic", "normal", "bracket"]
 """How the shown interval is made: bias-corrected and accelerated, percentile, basic (the percentile interval turned
-round the value: 2 value - end), or normal (the debiased value and 1.96 standard errors)."""
+round the value: 2 value - end), normal (the debiased value and 1.96 standard errors), or bracket (1.96 standard errors
+below the value less the largest bias that it can have, and above the value as it is)."""
 METHODS: tuple[Method, ...] = get_args(Method)
 LEVEL = 0.95
 """Nominal coverage of every interval."""

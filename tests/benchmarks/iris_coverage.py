@@ -16,9 +16,10 @@ import numpy as np
 from metrics.iris_score.formula import iris_score
 from metrics.iris_score.standards import INAUGURAL
 from submissions.iris_draws import score_draws
-from submissions.uncertainty.bootstrap import bca_interval, draw, jackknife, percentile_interval
+from submissions.uncertainty.bootstrap import draw, interval, jackknife, percentile_interval
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.draws import keep
+from submissions.uncertainty.uncertainty import METHODS
 from tests.benchmarks.iris_truths import Truth, models
 
 RESAMPLES = 400
@@ -28,17 +29,10 @@ Ends = tuple[float, float]
 
 def intervals(value: float, draws: Floats, without: Floats, fair_high: float) -> Iterator[tuple[str, Ends]]:
     """Every kind of interval that is compared; `+0` begins at 0 where a fair model could show the value."""
-    low, high = percentile_interval(draws)
-    basic = max(2 * value - high, 0.0), max(2 * value - low, 0.0)
-    kinds = {
-        "percentile": (low, high),
-        "bca": bca_interval(value, draws, without) or (low, high),
-        "basic": basic,
-        "hull": (min(low, basic[0]), max(high, basic[1])),
-    }
-    yield from kinds.items()
-    for kind, ends in kinds.items():
-        yield f"{kind}+0", (0.0 if value <= fair_high else ends[0], ends[1])
+    for kind in METHODS:
+        yield kind, interval(kind, value, draws, without)[0]
+    low, high = interval("bracket", value, draws, without)[0]
+    yield "bracket+0", (min(low, 0.0) if value <= fair_high else low, high)
 
 
 def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[tuple[str, str], list[bool]]:
@@ -66,7 +60,7 @@ def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[
                 drawn[name], values[name] = columns[name], float(value[place])
                 limit = fair_high.get(name, -1.0)
                 for kind, (low, high) in intervals(value[place], found[:, place], without[:, place], limit):
-                    held[name, kind].append(bool(low - 1e-12 <= true[name] <= high + 1e-12))
+                    held[name, kind].append(bool(max(low, 0.0) - 1e-12 <= true[name] <= max(high, 0.0) + 1e-12))
         shown = iris_score(values, INAUGURAL)
         for name, column in score_draws(drawn, INAUGURAL).items():
             low, high = percentile_interval(shown[name] ** 2 / column)
