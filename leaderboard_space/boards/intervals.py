@@ -65,12 +65,12 @@ def known(column: Column, row: Row) -> Uncertainty | None:
 def chance(row: Row, label: str) -> str:
     """'P = 0.93', how likely a label is the right one; '' where nothing is known."""
     found = row.chances.get(label)
-    return "" if found is None else f"P = {probability(found)}"
+    return "" if found is None else f"P {probability(found)}"
 
 
 def probability(chance: float) -> str:
-    """Two decimals, and never a certainty that 200 draws cannot give."""
-    return "> 0.99" if chance > 0.995 else "< 0.01" if chance < 0.005 else number(chance, 2)
+    """'= 0.93', and never a certainty that 200 draws cannot give."""
+    return "> 0.99" if chance > 0.995 else "< 0.01" if chance < 0.005 else f"= {number(chance, 2)}"
 
 
 def ranks(row: Row) -> str:
