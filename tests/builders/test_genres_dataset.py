@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -15,9 +16,8 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from builders import genres as plan
-from builders.build import build
+from builders.build import build, read_manifest
 from builders.dataset import Dataset, Job, Manifest
-from builders.drawing_tools import sample_tools
 from builders.errors import BuildError
 from builders.genres_images import SIMILARITY, clean, fault, images, visual_prompt
 from builders.genres_lint import telling
@@ -28,6 +28,7 @@ from builders.models.describing import FileDescriber
 from builders.models.diffusion import DiffusersGenerator, Settings
 from builders.tools import Prompt, Tools
 from tests.builders.models import tiny
+from tests.sample_builds import sample_builds
 
 ELEMENT = plan.load_elements()[0]
 ORDER = [element.id for element in plan.load_elements()]
@@ -235,8 +236,9 @@ def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
     )
 
 
-def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path) -> None:
-    manifest = make(tmp_path / "genres", sample_tools(), sample=True)
+def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shutil.copytree(sample_builds(tmp_path_factory) / "genres", tmp_path / "genres")
+    manifest = read_manifest(tmp_path / "genres")
     made = [row for row in rows(tmp_path / "genres", manifest, "pairs") if row["image"] is not None]
     assert len(made) == 40
     assert min(row["clip_similarity"] for row in made) > SIMILARITY

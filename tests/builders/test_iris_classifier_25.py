@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from builders.build import build
+from builders.build import build, read_manifest
 from builders.dataset import Manifest
 from builders.errors import BuildError
 from builders.iris_classifier_25 import CLASSES, DATASET, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
@@ -36,6 +36,7 @@ from tests.builders.face_fixtures import (
     write_mst_e,
     write_utkface,
 )
+from tests.sample_builds import sample_builds
 
 
 @pytest.fixture(scope="module")
@@ -328,22 +329,21 @@ def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Man
             assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
 
 
-def test_a_sample_from_drawings_is_complete(tmp_path: Path) -> None:
+def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
     from builders.drawing import sample_tools
-    from builders.sample_sources import write_sample_sources
 
-    write_sample_sources(tmp_path / "sources")
     drawn = sample_tools()
     assert drawn.labeller is not None
-    manifest = make(tmp_path / "out", tmp_path / "sources", tools=drawn)
+    out = sample_builds(tmp_path_factory) / "iris_classifier_25"
+    manifest = read_manifest(out)
     for config in TARGETS:
         for split, names in quotas(config, sample=True).items():
             found = manifest.find(config, split)
             assert found is not None
             assert found.counts[config] == names
-    synthetic = [row for row in rows(tmp_path / "out", "age_gender") if row["source_file"] is None]
+    synthetic = [row for row in rows(out, "age_gender") if row["source_file"] is None]
     assert sum(row["adversarial"] for row in synthetic) == len(synthetic) // 10 > 0
-    assert {row["origin"] for row in rows(tmp_path / "out", "age_gender")} == {0, 1, 3}
+    assert {row["origin"] for row in rows(out, "age_gender")} == {0, 1, 3}
     assert {"several faces", "other gender than asked"} <= set(manifest.rejected)
     images = [Image.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in synthetic]
     for row, labels in zip(synthetic, drawn.labeller.label(images), strict=True):

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from builders import stereotypical_bias as plan
-from builders.build import build
+from builders.build import build, read_manifest
 from builders.dataset import Job, Manifest
 from builders.errors import BuildError
 from builders.models.stored_boxes import SCHEMA, StoredBoxes
@@ -26,6 +26,7 @@ from builders.stereotypical_bias_persona import GENERATED_PER_TRAIT, SAMPLE_KEPT
 from builders.stereotypical_bias_persona import splits as persona
 from builders.tools import Box, Tools
 from tests.builders.face_fixtures import Killed, Mortal, Painter, Watcher, jpeg, write_utkface
+from tests.sample_builds import sample_builds
 
 
 @pytest.fixture(scope="module")
@@ -279,21 +280,20 @@ def test_broken_sources_are_refused(tmp_path: Path) -> None:
         make(tmp_path / "damage", tmp_path / "damaged")
 
 
-def test_a_sample_from_drawings_is_complete(tmp_path: Path) -> None:
+def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
     from builders.drawing import sample_tools
-    from builders.sample_sources import write_sample_sources
     from builders.tools import Picture
 
-    write_sample_sources(tmp_path / "sources")
     drawn = sample_tools()
     assert drawn.detector is not None
-    manifest = make(tmp_path / "out", tmp_path / "sources", tools=drawn)
+    out = sample_builds(tmp_path_factory) / "stereotypical_bias"
+    manifest = read_manifest(out)
     assert set(manifest.configs()) == {"vision", "vision_questions", "persona", "published"}
     for attribute, kinds in (("gender", 4), ("race", 12)):
-        found = rows(tmp_path / "out", "vision", attribute)
+        found = rows(out, "vision", attribute)
         pairs = {frozenset((row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")) for row in found}
         assert len(pairs) == kinds
-    images = rows(tmp_path / "out", "persona")
+    images = rows(out, "persona")
     assert len(images) == SAMPLE_KEPT * len(plan.TRAITS)
     assert manifest.rejected["a person"] > 0
     assert not any(drawn.detector.detect([Picture(row["id"], row["image"]["bytes"]) for row in images]))

@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -22,24 +21,15 @@ from builders.sample_sources import write_sample_sources
 from submissions.running.data import open_data
 from submissions.running.errors import RunError
 from submissions.running.parts import parts
+from tests.sample_builds import sample_builds
 
 pytestmark = pytest.mark.slow
-NAMES = ("genres", "stereotypical_bias", "iris_ideal_52")
-COMMAND = (sys.executable, "-c", "from submissions.cli import main; main()", "build", "--sample")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sample builds, by the command."""
-    out = tmp_path_factory.mktemp("built")
-
-    def make(name: str) -> None:
-        done = subprocess.run([*COMMAND, name, "--out", str(out / name)], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(make, NAMES))
-    return out
+    return sample_builds(tmp_path_factory)
 
 
 ITEMS: dict[str, tuple[str, str, Callable[[str], str]]] = {
