@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -101,18 +102,16 @@ class Commands(AbstractContextManager["Commands"]):
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._number = 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._started: list[Command] = []
+        self._process = _starter()
 
     def start(self, *words: object, environment: Mapping[str, str] | None = None, file_size: int = 0) -> Command:
         """Start `fairspace WORDS`; `file_size`: bytes that a file may have, 0 for no bound."""
-        self._number += 1
-        log = self.folder / f"{self._number}.txt"
+        log = self.folder / f"{len(self._started) + 1}.txt"
         told = {**self.environment, **(environment or {})}
         pid = self.ask(words=[str(word) for word in words], log=str(log), environment=told, file_size=file_size)
-        return Command(pid, log, self)
+        self._started.append(Command(pid, log, self))
+        return self._started[-1]
 
     def run(self, *words: object, environment: Mapping[str, str] | None = None) -> str:
         """What `fairspace WORDS` prints; AssertionError if it fails."""
@@ -129,12 +128,28 @@ class Commands(AbstractContextManager["Commands"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the process that starts them, and with it those that still run."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        """End those that still run."""
+        for command in self._started:
+            if command.running:
+                command.kill()
+                command.wait()
+
+
+@cache
+def _starter() -> subprocess.Popen[str]:
+    """The process that starts commands: one for all the files of tests in this process."""
+    words = [sys.executable, "-m", __name__]
+    process = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def end() -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+    atexit.register(end)
+    return process
 
 
 def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
