@@ -17,10 +17,21 @@ from typing import Annotated, Any
 import typer
 
 from builders.errors import CodedError
-from submissions import cli_ares, cli_builders, cli_run, cli_space, cli_standard, cli_store, cli_validate, show
+from submissions import (
+    cli_ares,
+    cli_builders,
+    cli_probe,
+    cli_run,
+    cli_space,
+    cli_standard,
+    cli_store,
+    cli_validate,
+    show,
+)
 from submissions.faults import SubmissionError, UsageError, plain
 from submissions.registry import NAMES
 from submissions.result import Result
+from submissions.row_errors import with_errors
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,12 +47,13 @@ app.command("plan", epilog=cli_run.PLAN_EXAMPLE, rich_help_panel=RUN)(cli_run.pl
 app.command("run", epilog=cli_run.RUN_EXAMPLE, rich_help_panel=RUN)(cli_run.run)
 app.command("judge", epilog=cli_run.JUDGE_EXAMPLE, rich_help_panel=RUN)(cli_run.judge)
 app.command("remake", epilog=cli_run.REMAKE_EXAMPLE, rich_help_panel=RUN)(cli_run.remake)
+app.command("probe", epilog=cli_probe.PROBE_EXAMPLE, rich_help_panel=RUN)(cli_probe.probe)
 app.add_typer(importing, name="import", rich_help_panel=RUN)
 importing.command("inspect", epilog=cli_run.IMPORT_EXAMPLE)(cli_run.import_inspect)
 app.add_typer(cli_ares.app, name="ares", rich_help_panel=MAKE)
 app.add_typer(cli_standard.app, name="standard", rich_help_panel=SCORE)
 app.add_typer(cli_store.app, name="store", rich_help_panel=SCORE)
-ONLINE = ("ares", "build", "judge", "plan", "publish", "remake", "run")
+ONLINE = ("ares", "build", "judge", "plan", "probe", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -250,7 +262,9 @@ def board(
     boards = {name: state.board(name, standard) for name in names}
     storage.close()
     if as_json:
-        _print_json({name: [show.row_json(row) for row in rows] for name, rows in boards.items()})
+        _print_json(
+            {name: [show.row_json(row) for row in with_errors(rows, standard)] for name, rows in boards.items()}
+        )
         return
     for name, rows in boards.items():
         show.board(name, standard, rows)

@@ -17,6 +17,10 @@ from submissions.format import Submission
 from submissions.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from submissions.registry import benchmark
 from submissions.result import Result, limits_of
+from submissions.row_errors import with_errors
+from submissions.tiers import why_no_tier
+from submissions.uncertainty.uncertainty import Uncertainty
+from submissions.uncertainty.variant import Kind, Variant
 from submissions.values import Value
 
 _OUT = Console(highlight=False)
@@ -24,6 +28,10 @@ if not _OUT.is_terminal:
     _OUT = Console(highlight=False, width=160)
 
 
+_INSTRUMENTS: Mapping[Kind, str] = {
+    "labels_corrected": "Corrected for the labeller's errors",
+    "human_labels": "Corrected by people's labels",
+}
 _SHORT = 70
 """A reason of so many characters is told each time."""
 
@@ -41,10 +49,13 @@ def _cell(text: object) -> Text:
 
 
 def values(title: str, rows: Iterable[Value]) -> None:
-    """A table of values: number, bounds, state, coverage, counts, reason; a reason that comes again is told once."""
+    """A table of values: number, error, bounds, state, coverage, counts, reason; a reason that recurs is told once."""
+    rows = list(rows)
+    sure = any(value.uncertainty is not None for value in rows)
     table = _table(title)
     table.add_column("name", no_wrap=True)
-    for column in ("value", "lowest", "highest", "coverage", "valid/expected"):
+    errors = ("95 % interval", "error", "debiased", "fair model") if sure else ()
+    for column in ("value", *errors, "lowest", "highest", "coverage", "valid/expected"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("state")
     told: dict[str, str] = {}
@@ -54,9 +65,21 @@ def values(title: str, rows: Iterable[Value]) -> None:
         first = told.setdefault(value.reason, value.name)
         reason = value.reason if first == value.name or len(value.reason) <= _SHORT else f"as {first}"
         state = value.state.replace("_", " ") + (f": {reason}" if reason else "")
-        cells = (value.name, number(value.value), number(value.low), number(value.high), coverage, counts, state)
-        table.add_row(*map(_cell, cells))
+        told_of = _error_cells(value.uncertainty) if sure else ()
+        cells = (number(value.value), *told_of, number(value.low), number(value.high), coverage, counts, state)
+        table.add_row(*map(_cell, (value.name, *cells)))
     _OUT.print(table)
+
+
+def _error_cells(about: Uncertainty | None) -> tuple[str, ...]:
+    """Interval, standard error, debiased value, and what 95 % of perfectly fair models stay within."""
+    if about is None:
+        return ("–",) * 4
+    return (_span(about), number(about.error), number(about.debiased), number(about.fair_high))
+
+
+def _span(about: Uncertainty | None) -> str:
+    return "–" if about is None else f"{number(about.low)} to {number(about.high)}"
 
 
 def _table(title: str) -> Table:
@@ -83,9 +106,13 @@ def result(found: Result) -> None:
     for mark in limits_of(found):
         _OUT.print(_cell(f"A part of the benchmark: {mark}."))
     values("Raw values", found.values.values())
+    for kind, title in _INSTRUMENTS.items():
+        for variant in found.variants:
+            if variant.kind == kind:
+                _corrected(title, variant, found.values)
     values("Scores", found.scored.scores.values())
     for name, label in found.scored.labels.items():
-        _OUT.print(_cell(f"{name}: {label}"))
+        _OUT.print(_cell(f"{name}: {label}{_chance(found.scored.chances, name)}"))
     if found.scored.unranked:
         _OUT.print(_cell("Not ranked:"), style="bold")
         for reason in found.scored.unranked:
@@ -94,6 +121,31 @@ def result(found: Result) -> None:
         _OUT.print(_cell(f"Ranked by {found.scored.ranking}, worst case: {number(found.scored.ranked)}"))
     signature = " ".join(f"{key}={text}" for key, text in found.signature.items())
     _OUT.print(_cell(f"Signature: {signature}"), style="dim")
+
+
+def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
+    """Raw values beside those of a variant, with their intervals; ranked are the raw ones."""
+    table = _table(title)
+    table.add_column("name", no_wrap=True)
+    for column in ("raw", "raw 95 %", "corrected", "corrected 95 %"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, value in variant.values.items():
+        if name not in raw:  # a result of another version
+            continue
+        sure = raw[name].uncertainty
+        ends = (None if sure is None else (sure.low, sure.high), variant.intervals.get(name))
+        spans = ["–" if end is None else f"{number(end[0])} to {number(end[1])}" for end in ends]
+        table.add_row(*map(_cell, (name, number(raw[name].value), spans[0], number(value), spans[1])))
+    _OUT.print(table)
+    _OUT.print(_cell(f"By {variant.name}. Ranked are the raw values. {variant.note}"))
+
+
+def _chance(chances: Mapping[str, float], name: str) -> str:
+    """`, P = 0.93`, and never a certainty that a few hundred draws cannot give; '' where nothing is known."""
+    if name not in chances:
+        return ""
+    chance = chances[name]
+    return f", P {'> 0.99' if chance > 0.995 else '< 0.01' if chance < 0.005 else f'= {chance:.2f}'}"
 
 
 def checked(path: Path, submission: Submission) -> None:
@@ -126,7 +178,7 @@ def board(name: str, standard: str, rows: Sequence[Row]) -> None:
     for cohort in dict.fromkeys(row.cohort for row in rows):
         shown = [row for row in rows if row.cohort == cohort]
         title = f"{bench.title}, standard {standard}" + (f": {cohort}" if cohort else "")
-        _cohort(title, shown, bench.headline)
+        _cohort(title, with_errors(shown, standard), bench.headline)
 
 
 def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
@@ -134,29 +186,47 @@ def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
     columns = {name: None for name in columns if not headline or name in headline}
     table = _table(title)
     table.add_column("rank", justify="right", no_wrap=True)
+    sure = {row.entry: about for row in rows if (about := _of_total(row)) is not None}
+    if sure:
+        table.add_column("tier", justify="right", no_wrap=True)
     table.add_column("model", overflow="fold", min_width=min(24, max(len(row.model) for row in rows)))
     table.add_column("from", no_wrap=True)
     for column in columns:
         numbers = [number(row.scores[column].value) for row in rows if column in row.scores]
         width = max(len(part) for part in (*numbers, *column.split("_")))
         table.add_column(column.replace("_", " "), justify="right", min_width=width, max_width=width)
+    if sure:
+        table.add_column("95 % interval", justify="right", no_wrap=True)
     profiles = any(key.startswith("profile") for row in rows for key in row.labels)
     if profiles:
         table.add_column("profile", no_wrap=True)
     for row in rows:
         name = "; ".join((row.model, *row.remarks))
-        cells = [str(row.rank or "–"), name, row.provenance.removesuffix(" here")]
+        cells = [str(row.rank or "–"), *([str(row.tier or "–")] if sure else [])]
+        cells += [name, row.provenance.removesuffix(" here")]
         cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
+        if sure:
+            cells.append(_span(sure.get(row.entry)))
         if profiles:
-            cells.append(" / ".join(text for key, text in row.labels.items() if key.startswith("profile")) or "–")
+            codes = [(key, text) for key, text in row.labels.items() if key.startswith("profile")]
+            cells.append(" / ".join(f"{text}{_chance(row.chances, key)}" for key, text in codes) or "–")
         table.add_row(*map(_cell, cells))
     _OUT.print(table)
+
+
+def _of_total(row: Row) -> Uncertainty | None:
+    """The uncertainty of the score that a row is ranked by."""
+    value = None if row.result is None else row.scores.get(row.result.scored.ranking)
+    return None if value is None else value.uncertainty
 
 
 def row_json(row: Row) -> Mapping[str, Any]:
     """One row of a board as JSON data."""
     return {
         "rank": row.rank,
+        "tier": row.tier,
+        "rank_range": None if row.rank_range is None else list(row.rank_range),
+        "no_tier": why_no_tier(row),
         "model": row.model,
         "organisation": row.organisation,
         "provenance": row.provenance,
@@ -166,6 +236,7 @@ def row_json(row: Row) -> Mapping[str, Any]:
         "unranked": list(row.unranked),
         "remarks": list(row.remarks),
         "labels": dict(row.labels),
+        "chances": dict(row.chances),
         "scores": {name: value.to_json() for name, value in row.scores.items()},
         "footnotes": [vars(footnote) for footnote in row.footnotes],
     }
