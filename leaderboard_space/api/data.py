@@ -20,6 +20,8 @@ from submissions.board import Row
 from submissions.faults import plain
 from submissions.registry import NAMES, benchmark
 from submissions.result import find_standard
+from submissions.row_errors import with_errors
+from submissions.tiers import why_no_tier
 from submissions.values import Value
 
 Data = dict[str, Any]
@@ -62,12 +64,16 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
         "benchmark": query.benchmark,
         "standard": query.standard,
         "draft": draft_of(query.benchmark, query.standard),
+        "adjusted": query.adjusted,
         "table": name,
         "tables": [slug(part) for part in VIEWS[query.benchmark].slices],
         "total": len(rows),
         "page": query.page,
         "pages": max(1, -(-len(rows) // limit)),
-        "rows": [row_data(row, query.benchmark, query.standard) for row in rows[begin : begin + limit]],
+        "rows": [
+            row_data(row, query.benchmark, query.standard)
+            for row in with_errors(rows[begin : begin + limit], query.standard, query.adjustment)
+        ],
     }
 
 
@@ -90,6 +96,10 @@ def row_data(row: Row, name: str, standard: str) -> Data:
         "unranked": list(row.unranked),
         "remarks": list(row.remarks),
         "labels": dict(row.labels),
+        "tier": row.tier,
+        "rank_range": None if row.rank_range is None else list(row.rank_range),
+        "no_tier": why_no_tier(row),
+        "chances": dict(row.chances),
         "scores": _values(row.scores),
         "footnotes": [vars(footnote) for footnote in row.footnotes],
         "facts": told,
@@ -117,7 +127,7 @@ def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
 
 def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
     """A row with its raw values. Errors: as `find_row`."""
-    row = find_row(space, name, entry, standard)
+    [row] = with_errors([find_row(space, name, entry, standard)], standard)
     signature = dict(row.result.signature) if row.result is not None else {}
     about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
     more = {**about, "values": _values(row.values), "signature": signature}

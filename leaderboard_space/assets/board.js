@@ -26,10 +26,64 @@ for (const form of document.querySelectorAll("[data-compare]")) {
     event.preventDefault();
     const path = event.submitter?.getAttribute("formaction") ?? form.getAttribute("action");
     const address = new URL(path, location.href);
-    for (const name of ["benchmark", "standard"]) address.searchParams.set(name, form.elements[name].value);
+    const kept = path === "/" ? [...form.querySelectorAll("input[type=hidden]")] : [form.elements.benchmark, form.elements.standard];
+    for (const field of kept) address.searchParams.set(field.name, field.value);
     const models = boxes.filter((box) => box.checked).map((box) => box.value).join(",");
     location.assign(`${address}&models=${models}`);
   });
   for (const box of boxes) box.addEventListener("change", show);
   window.addEventListener("pageshow", show);
+}
+
+// A reader's adjustment of the standard: what is changed stands in the address, and the page comes back where it was.
+const PLACE = "fairspace-adjusting";
+for (const form of document.querySelectorAll("[data-sensitivity]")) {
+  const said = form.querySelector("[data-said]");
+  const fields = (begin) => [...form.elements].filter((field) => field.name?.startsWith(begin) && field.value !== "");
+  const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${Number(field.value)}`).join(",");
+  const wrong = () => {
+    if (!form.checkValidity()) return "A number is out of its range.";
+    if (form.elements.reference?.value !== "own") return "";
+    let some = false;
+    for (const attribute of form.querySelectorAll("[data-shares]")) {
+      const shares = [...attribute.querySelectorAll("input")];
+      const given = shares.filter((field) => field.value !== "");
+      if (!given.length) continue;
+      some = true;
+      const sum = given.reduce((total, field) => total + Number(field.value), 0);
+      if (given.length < shares.length || Math.abs(sum - 1) > 0.005) return `The shares of ${attribute.dataset.shares} must add up to 1.`;
+    }
+    return some ? "" : "Give the shares of at least one attribute.";
+  };
+  const apply = () => {
+    said.textContent = wrong();
+    if (said.textContent) return;
+    const address = new URL(form.getAttribute("action"), location.href);
+    const own = form.elements.reference?.value === "own";
+    const parts = [...form.querySelectorAll("input[type=hidden]")].map((field) => [field.name, field.value]);
+    parts.push(["weights", pairs("weight.", fields("weight.").filter((field) => Number(field.value) !== 1))]);
+    parts.push(["drop", [...form.querySelectorAll("[name=drop]:checked")].map((box) => box.value).join(",")]);
+    parts.push(["reference", form.elements.reference?.value ?? ""]);
+    parts.push(["own", own ? pairs("share.", fields("share.")) : ""]);
+    for (const name of ["smallest", "tau"]) {
+      const field = form.elements[name];
+      parts.push([name, field && field.value !== field.dataset.standard ? field.value : ""]);
+    }
+    for (const [name, value] of parts) if (value) address.searchParams.set(name, value);
+    sessionStorage.setItem(PLACE, JSON.stringify([document.activeElement?.id ?? "", scrollY]));
+    said.textContent = "Scoring anew …";
+    location.assign(address.href.replaceAll("%2C", ",").replaceAll("%3A", ":"));
+  };
+  let waiting;
+  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); apply(); });
+  form.addEventListener("change", () => { clearTimeout(waiting); waiting = setTimeout(apply, 500); });
+}
+const place = sessionStorage.getItem(PLACE);
+if (place) {
+  sessionStorage.removeItem(PLACE);
+  const [id, top] = JSON.parse(place);
+  const field = id && document.getElementById(id);
+  field?.closest("details")?.setAttribute("open", "");
+  field?.focus({ preventScroll: true });
+  scrollTo(0, top);
 }

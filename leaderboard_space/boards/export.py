@@ -1,4 +1,4 @@
-"""The rows of a board as CSV, Parquet and JSON: the same rows, in the same order, with states, bounds and coverage.
+"""The rows of a board as CSV, Parquet and JSON: the same rows, in the same order, with states, bounds and errors.
 
 Numbers stand in the unit in which they are scored (shares from 0 to 1), unrounded. All text has gone through `plain`.
 In CSV, a text cell that a spreadsheet could take for a formula gets an apostrophe before its first sign; numbers stay
@@ -39,6 +39,9 @@ ABOUT: dict[str, pa.DataType] = {
     "figures": _TEXT,
     "cohort": _TEXT,
     "ranked": _NUMBER,
+    "tier": pa.int32(),
+    "rank_best": pa.int32(),
+    "rank_worst": pa.int32(),
     "unranked": _TEXTS,
     "remarks": _TEXTS,
     "parameters": _NUMBER,
@@ -50,19 +53,33 @@ ABOUT: dict[str, pa.DataType] = {
     "since": _TEXT,
     "source": _TEXT,
 }
-"""Column -> type, of what every row has: `ranked` is the number that ranks go by, `parameters` are billions."""
-VALUE: dict[str, pa.DataType] = {"": _NUMBER, ":state": _TEXT, ":low": _NUMBER, ":high": _NUMBER, ":coverage": _NUMBER}
+"""Column -> type, of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row
+could have any rank from `rank_best` to `rank_worst`."""
+VALUE: dict[str, pa.DataType] = {
+    "": _NUMBER,
+    ":state": _TEXT,
+    ":low": _NUMBER,
+    ":high": _NUMBER,
+    ":coverage": _NUMBER,
+    ":error": _NUMBER,
+    ":interval_low": _NUMBER,
+    ":interval_high": _NUMBER,
+    ":debiased": _NUMBER,
+}
 """End of a column's name -> type, of what every score has."""
+ADJUSTED = "adjusted"
+"""Column that says how a reader adjusted the standard; files of the released standard have none."""
+_NOTHING: Mapping[str, str] = {}
 _FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
-def as_csv(rows: Sequence[Row], state: State) -> bytes:
-    """The rows as CSV; lists are joined with '; '."""
-    names = list(_schema(rows))
+def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
+    """The rows as CSV; lists are joined with '; '. Adjusted scores say so in a column `adjusted`."""
+    names = list(_schema(rows, about))
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
     writer.writerow(names)
-    for record in _records(rows, state):
+    for record in _records(rows, state, about):
         values = map(record.get, names)
         writer.writerow([value if value is None or type(value) is float else _cell(value) for value in values])
     return b"\xef\xbb\xbf" + text.getvalue().encode()
@@ -70,9 +87,9 @@ def as_csv(rows: Sequence[Row], state: State) -> bytes:
 
 def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
     """The rows as Parquet, with what they are in the file's metadata."""
-    schema = pa.schema(list(_schema(rows).items()), metadata={**about, "perceived": PERCEIVED})
+    schema = pa.schema(list(_schema(rows, about).items()), metadata={**about, "perceived": PERCEIVED})
     sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(_records(rows, state), schema), sink)
+    pq.write_table(pa.Table.from_pylist(_records(rows, state, about), schema), sink)
     return sink.getvalue()
 
 
@@ -87,7 +104,7 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
             for name, value in row.scores.items()
         }
         labels = {name: plain(label) for name, label in row.labels.items()}
-        told.append({**_about(row, state), "labels": labels, "scores": scores})
+        told.append({**_about(row, state), "labels": labels, "chances": dict(row.chances), "scores": scores})
     return orjson.dumps({**about, "perceived": PERCEIVED, "rows": told}, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -97,18 +114,22 @@ def harmless(text: str) -> str:
     return _FORMULA.sub(r"\1\2'\3", text)
 
 
-def _schema(rows: Sequence[Row]) -> dict[str, pa.DataType]:
+def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataType]:
     scores = dict.fromkeys(name for row in rows for name in row.scores)
     labels = dict.fromkeys(name for row in rows for name in row.labels)
     values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
-    return {**ABOUT, **{f"label:{name}": _TEXT for name in labels}, **values}
+    marked = {ADJUSTED: _TEXT} if ADJUSTED in about else {}
+    chances = dict.fromkeys(name for row in rows for name in row.chances)
+    told = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
+    return {**ABOUT, **marked, **told, **values}
 
 
-def _records(rows: Sequence[Row], state: State) -> list[dict[str, Any]]:
+def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> list[dict[str, Any]]:
     records = []
     for row in rows:
-        record = _about(row, state)
+        record = _about(row, state) | ({ADJUSTED: about[ADJUSTED]} if ADJUSTED in about else {})
         record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
+        record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
         for name, own in row.scores.items():
             value = exact(own)
             incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
@@ -116,6 +137,10 @@ def _records(rows: Sequence[Row], state: State) -> list[dict[str, Any]]:
             record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
             record[f"{name}:low"], record[f"{name}:high"] = value.low, value.high
             record[f"{name}:coverage"] = value.coverage
+            sure = value.uncertainty
+            if sure is not None:
+                record[f"{name}:error"], record[f"{name}:debiased"] = sure.error, sure.debiased
+                record[f"{name}:interval_low"], record[f"{name}:interval_high"] = sure.low, sure.high
         records.append(record)
     return records
 
@@ -131,6 +156,9 @@ def _about(row: Row, state: State) -> dict[str, Any]:
         "figures": PROVENANCES[provenance_of(row)],
         "cohort": plain(row.cohort),
         "ranked": ranked_number(row),
+        "tier": row.tier,
+        "rank_best": None if row.rank_range is None else row.rank_range[0],
+        "rank_worst": None if row.rank_range is None else row.rank_range[1],
         "unranked": [plain(reason) for reason in row.unranked],
         "remarks": [plain(remark) for remark in row.remarks],
         "parameters": facts.parameters,

@@ -10,8 +10,11 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
+from leaderboard_space.boards import adjusting
+from leaderboard_space.boards.adjusting import read_adjustment, told
 from leaderboard_space.boards.views import chosen_standard, chosen_view, known
 from leaderboard_space.errors import SpaceError
+from submissions.sensitivity import AS_RELEASED, Adjustment
 
 COLUMN_SETS = {
     "scores": "Scores",
@@ -47,6 +50,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "models": ({"type": "string"}, "entries with commas between them; only these rows"),
     "sort": (_TEXT, "key of a column, with `-` before it for the other way round; by rank if left out"),
     "page": ({"type": "integer", "minimum": 1}, "from 1"),
+    **adjusting.PARAMETERS,
 }
 """Parameter of an address -> its schema, and what it is; pages and API read the same."""
 
@@ -58,6 +62,7 @@ class BoardQuery:
     Args:
         benchmark: its name.
         columns: a key of `COLUMN_SETS`.
+        adjustment: what the reader changes about the standard, told by `adjusting.PARAMETERS`.
 
     The others are told by `PARAMETERS`.
     """
@@ -78,19 +83,21 @@ class BoardQuery:
     models: tuple[str, ...] = ()
     sort: str = ""
     page: int = 1
+    adjustment: Adjustment = AS_RELEASED
 
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
         """What the parameters ask for; those of other names are ignored. SpaceError BAD_PARAMETER."""
         said = {name: parameters.get(name, "").strip() for name in parameters}
         for name, text in said.items():
-            if len(text) > LONGEST and name != "models":
+            if len(text) > LONGEST and name not in ("models", "weights", "drop", "own"):
                 found, expected = f"{len(text)} characters", f"at most {LONGEST}"
                 raise SpaceError("BAD_PARAMETER", name[:40], found, expected, "shorten it")
         view = chosen_view(benchmark or said.get("benchmark", ""))
+        standard = chosen_standard(view.benchmark, standard or said.get("standard", ""))
         return cls(
             view.benchmark,
-            chosen_standard(view.benchmark, standard or said.get("standard", "")),
+            standard,
             said.get("table", ""),
             known("columns", said.get("columns", ""), COLUMN_SETS),
             said.get("q", ""),
@@ -105,19 +112,38 @@ class BoardQuery:
             _entries(parameters.getlist("models")),
             said.get("sort", ""),
             _page(said.get("page", "")),
+            read_adjustment(parameters, view.benchmark, standard),
         )
 
     def address(self, path: str = "/", **changes: Any) -> str:
         """The address of this query with some changes; it names only what is asked for."""
-        changed = replace(self, **changes)
-        parts = {"benchmark": changed.benchmark, "standard": changed.standard}
-        for about in fields(changed)[2:]:
-            value = getattr(changed, about.name)
-            if value != about.default:
-                parts[about.name] = _told(value)
+        parts = replace(self, **changes).parts
         if path != "/":
             del parts["benchmark"], parts["standard"]
         return f"{path}?{urlencode(parts, safe=',:')}" if parts else path
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The parameters of the address: benchmark, standard, and what else is asked for."""
+        parts = {"benchmark": self.benchmark, "standard": self.standard}
+        for about in fields(self)[2:-1]:
+            value = getattr(self, about.name)
+            if value != about.default:
+                parts[about.name] = _told(value)
+        return parts | told(self.adjustment)
+
+    @property
+    def adjusted(self) -> dict[str, str]:
+        """The parameters of the adjustment; none of the standard as released."""
+        return told(self.adjustment)
+
+    def released(self) -> str:
+        """The address of the same rows under the standard as it was released."""
+        return self.address(adjustment=AS_RELEASED, page=1)
+
+    def kept(self) -> dict[str, str]:
+        """What another adjustment leaves alone."""
+        return replace(self, adjustment=AS_RELEASED, page=1).parts
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -127,7 +153,9 @@ class BoardQuery:
 
     def without_filters(self) -> str:
         """The address of the whole board, in the same order and with the same columns."""
-        whole = BoardQuery(self.benchmark, self.standard, self.table, self.columns, sort=self.sort)
+        whole = BoardQuery(
+            self.benchmark, self.standard, self.table, self.columns, sort=self.sort, adjustment=self.adjustment
+        )
         return whole.address()
 
 

@@ -136,13 +136,13 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     view = VIEWS[query.benchmark]
     names = {slug(name): part for name, part in view.slices.items()}
     name = known("table", query.table, names)
+    about = (query.benchmark, query.standard, query.adjustment)
     if query.models and not query.table:
-        rows = state.board(query.benchmark, query.standard)
-        wanted = [row for row in rows if row.entry in query.models]
+        wanted = [row for row in state.board(*about) if row.entry in query.models]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
     return name, _TABLES.of(
-        (query.benchmark, query.standard, name),
-        lambda: state.board(query.benchmark, query.standard),
+        (query.benchmark, about[1:], name),
+        lambda: state.board(*about),
         lambda rows: BoardTable(view, names[name], rows, state),
     )
 

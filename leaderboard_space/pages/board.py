@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
+from leaderboard_space.boards.adjusting import panel
+from leaderboard_space.boards.by_board import by_entry
 from leaderboard_space.boards.columns import TIER, BoardColumn
 from leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
 from leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
@@ -16,6 +18,7 @@ from leaderboard_space.pages.rendering import page
 from leaderboard_space.web.identity import space_of
 from submissions.registry import benchmark as find_benchmark
 from submissions.row_errors import with_errors
+from submissions.sensitivity import AS_RELEASED
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100
@@ -46,10 +49,11 @@ def board(request: Request) -> Response:
     name, table = board_table(state, query)
     withdrawn = check_models(state, query)
     view = VIEWS[query.benchmark]
+    released = by_entry(state.board(query.benchmark, query.standard))
     rows = table.select(query)
     pages = max(1, -(-len(rows) // PAGE))
     number = min(query.page, pages)
-    shown = with_errors(rows[PAGE * (number - 1) : PAGE * number], query.standard)
+    shown = with_errors(rows[PAGE * (number - 1) : PAGE * number], query.standard, query.adjustment)
     columns = table.sets.get(query.columns, table.sets["scores"])
     entries, keys = {row.entry for row in shown}, {column.key for column in columns}
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
@@ -81,7 +85,9 @@ def board(request: Request) -> Response:
         tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
         first_standard=next(iter(find_benchmark(query.benchmark).standards)),
         elsewhere=_elsewhere(view, query, table),
-        figures=GALLERY.place(state, query.benchmark, query.standard, "board"),
+        figures=() if query.adjusted else GALLERY.place(state, query.benchmark, query.standard, "board"),
+        sensitivity=panel(query.benchmark, query.standard, query.adjustment, table.rows, released),
+        as_released=AS_RELEASED,
         provenances=PROVENANCES,
         formats=FORMATS,
     )

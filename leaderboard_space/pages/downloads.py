@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fastapi import APIRouter, Request, Response
 
+from leaderboard_space.boards.adjusting import words
 from leaderboard_space.boards.export import as_csv, as_json, as_parquet
 from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.boards.table import board_table, check_models
@@ -14,12 +15,13 @@ from leaderboard_space.boards.views import draft_of, known
 from leaderboard_space.state import State
 from leaderboard_space.web.identity import space_of
 from submissions.board import Row
+from submissions.row_errors import with_errors
 from submissions.version import VERSION
 
 router = APIRouter(include_in_schema=False)
 Export = Callable[[Sequence[Row], State, Mapping[str, str]], bytes]
 FORMATS: dict[str, tuple[str, Export]] = {
-    "csv": ("text/csv; charset=utf-8", lambda rows, state, _: as_csv(rows, state)),
+    "csv": ("text/csv; charset=utf-8", as_csv),
     "parquet": ("application/vnd.apache.parquet", as_parquet),
     "json": ("application/json", as_json),
 }
@@ -37,9 +39,12 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     name, table = board_table(state, query)
     draft = draft_of(query.benchmark, query.standard)
     about = {"benchmark": query.benchmark, "standard": query.standard, "draft": draft, "table": name}
+    if adjusted := words(query.adjustment):
+        about["adjusted"] = adjusted
     made_of = f"{VERSION}\0{version}\0{suffix}\0{query}"
     tag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"'
-    file = f"fairspace-{query.benchmark}-{query.standard}{'-draft' if draft else ''}-{name}.{suffix}"
+    marks = f"{'-draft' if draft else ''}{'-adjusted' if adjusted else ''}"
+    file = f"fairspace-{query.benchmark}-{query.standard}{marks}-{name}.{suffix}"
     headers = {
         "Content-Disposition": f'attachment; filename="{file}"',
         "Cache-Control": "public, max-age=60",
@@ -48,5 +53,5 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    content = export(table.select(query), state, about)
+    content = export(with_errors(table.select(query), query.standard, query.adjustment), state, about)
     return Response(content, headers=headers, media_type=media_type)

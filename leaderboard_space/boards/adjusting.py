@@ -1,0 +1,208 @@
+"""A reader's changes to a standard in addresses and forms, and what they move on a board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from leaderboard_space.errors import SpaceError
+from submissions.board import Row, check_adjustment
+from submissions.faults import UsageError
+from submissions.registry import benchmark as find_benchmark
+from submissions.sensitivity import AS_RELEASED, OWN, Adjustable, Adjustment
+
+LONGEST = 3000
+"""Characters of a list."""
+MOST = 120
+"""Parts of a list."""
+_LIST = {"type": "string", "maxLength": LONGEST}
+PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
+    "weights": (_LIST, "a reader's weights from 0 to 10, such as `IFS_Gen:2,BIS_Und:0`; parts without one have 1"),
+    "drop": (_LIST, "values or parts that do not count, with commas between them"),
+    "reference": ({"type": "string", "maxLength": 40}, "only this region's figures, or `own`; all if left out"),
+    "own": (_LIST, "with `reference=own`: share of each group, such as `female:0.5,male:0.5`; 1 per attribute"),
+    "smallest": ({"type": "integer", "minimum": 0}, "a value of a smaller group is undefined"),
+    "tau": ({"type": "number"}, "threshold of the profile code; the standard's if left out"),
+}
+"""Parameter of an address -> its schema, and what it is. Scores under these are adjusted, and not the standard's."""
+WEIGHT, SHARE = "weight.", "share."
+"""How the fields of the page's form begin that hold one weight or share each."""
+_NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,6})?")
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
+
+
+def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> Adjustment:
+    """What the parameters change about a standard. SpaceError BAD_PARAMETER."""
+    weights = _pairs("weights", parameters.getlist("weights")) | _fields(WEIGHT, parameters)
+    reference = parameters.get("reference", "").strip()
+    own = _pairs("own", parameters.getlist("own"))
+    if reference == OWN:
+        own |= _fields(SHARE, parameters)
+    smallest, tau = parameters.get("smallest", "").strip(), parameters.get("tau", "").strip()
+    if smallest and not (smallest.isascii() and smallest.isdigit() and len(smallest) < 8):
+        raise _bad("smallest", repr(smallest[:40]), "a whole number from 0 on")
+    try:
+        return check_adjustment(
+            benchmark,
+            standard,
+            Adjustment(
+                weights=weights,
+                dropped=frozenset(_parts("drop", parameters.getlist("drop"))),
+                reference=reference,
+                own=own,
+                smallest_group=int(smallest or 0),
+                tau=_number("tau", tau) if tau else None,
+            ),
+        )
+    except UsageError as error:
+        where, _, found = str(error).partition(": ")
+        raise _bad(where, found, "what this standard has, in its range") from error
+
+
+def told(changed: Adjustment) -> dict[str, str]:
+    """The parameters of an adjustment; none of the standard as released."""
+    parts = {
+        "weights": _joined(changed.weights),
+        "drop": ",".join(sorted(changed.dropped)),
+        "reference": changed.reference,
+        "own": _joined(changed.own),
+        "smallest": str(changed.smallest_group) if changed.smallest_group else "",
+        "tau": "" if changed.tau is None else f"{changed.tau:g}",
+    }
+    return {name: text for name, text in parts.items() if text}
+
+
+def words(changed: Adjustment) -> str:
+    """An adjustment in one line, '' for none: `weights IFS_Gen:2; tau 65`."""
+    return "; ".join(f"{name} {text}" for name, text in told(changed).items())
+
+
+def _joined(numbers: Mapping[str, float]) -> str:
+    return ",".join(f"{name}:{number:.7g}" for name, number in sorted(numbers.items()))
+
+
+def _parts(parameter: str, texts: Sequence[str]) -> list[str]:
+    if sum(map(len, texts)) > LONGEST:
+        raise _bad(parameter, f"{sum(map(len, texts))} characters", f"at most {LONGEST}")
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    if len(parts) > MOST:
+        raise _bad(parameter, f"{len(parts)} parts", f"at most {MOST}")
+    return parts
+
+
+def _pairs(parameter: str, texts: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in _parts(parameter, texts):
+        name, colon, number = part.partition(":")
+        if not colon or not _NAME.fullmatch(name):
+            raise _bad(parameter, repr(part[:40]), "names and numbers, such as NAME:2")
+        if name in found:
+            raise _bad(parameter, f"{name[:40]} twice", "each name once")
+        found[name] = _number(parameter, number)
+    return found
+
+
+def _fields(begin: str, parameters: QueryParams) -> dict[str, float]:
+    """Of a form sent without scripts: one field for each name; empty ones say nothing."""
+    names = [name for name in parameters if name.startswith(begin) and parameters[name].strip()]
+    if len(names) > MOST:
+        raise _bad(begin, f"{len(names)} fields", f"at most {MOST}")
+    return {name.removeprefix(begin): _number(name, parameters[name].strip()) for name in names}
+
+
+def _number(parameter: str, text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise _bad(parameter, repr(text[:40]), "a number such as 2 or 0.5")
+    return float(text)
+
+
+def _bad(where: str, found: str, expected: str) -> SpaceError:
+    return SpaceError("BAD_PARAMETER", where[:60], found, expected, "change it, or leave it out for the standard's own")
+
+
+@dataclass(frozen=True)
+class Move:
+    """What an adjustment does to a row.
+
+    Args:
+        row: under the adjustment.
+        before: the row of the released board.
+    """
+
+    row: Row
+    before: Row
+
+    @property
+    def rank(self) -> str:
+        """The rank of the released board, with an arrow where it is another one: `↑ 2, was 5`."""
+        now, then = self.row.rank, self.before.rank
+        if now == then:
+            return ""
+        if now is None or then is None:
+            return f"was {then}" if then is not None else "was not ranked"
+        return f"{'↑' if now < then else '↓'} {abs(now - then)}, was {then}"
+
+    @property
+    def codes(self) -> list[tuple[str, str, str]]:
+        """Of each profile code that changed: the task, before and after; – where there is none."""
+        found = []
+        for task, name in (("understanding", "profile_und"), ("generation", "profile_gen")):
+            then, now = self.before.labels.get(name, ""), self.row.labels.get(name, "")
+            if then != now:
+                found.append((task, then or "–", now or "–"))
+        return found
+
+
+def moves(rows: Iterable[Row], released: Mapping[str, Row]) -> dict[str, Move]:
+    """Entry -> what moved, of the rows of which something did."""
+    found = (Move(row, released[row.entry]) for row in rows if row.entry in released)
+    return {move.row.entry: move for move in found if move.rank or move.codes}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What the page's form shows.
+
+    Args:
+        can: what may be changed.
+        changed: what is.
+        moved: entry -> what that moves.
+        ranks: how many rows have another rank than on the released board.
+        codes: how many profile codes are others.
+        words: the adjustment in one line.
+    """
+
+    can: Adjustable
+    changed: Adjustment
+    moved: Mapping[str, Move]
+    ranks: int
+    codes: int
+    words: str
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether anything is changed."""
+        return self.changed != AS_RELEASED
+
+
+def panel(
+    benchmark: str, standard: str, changed: Adjustment, rows: Iterable[Row], released: Mapping[str, Row]
+) -> Panel:
+    """The form of a board, and what its adjustment moves.
+
+    Args:
+        benchmark: of the board.
+        standard: its name.
+        changed: by the reader.
+        rows: of the table that is shown.
+        released: rows of the released board by entry.
+    """
+    about = find_benchmark(benchmark)
+    moved = {} if changed == AS_RELEASED else moves(rows, released)
+    ranks = sum(1 for move in moved.values() if move.rank)
+    codes = sum(len(move.codes) for move in moved.values())
+    return Panel(about.adjustable(about.standards[standard]), changed, moved, ranks, codes, words(changed))

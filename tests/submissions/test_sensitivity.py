@@ -1,0 +1,289 @@
+"""A reader's adjustments: hand-derived numbers, nothing made up, and none of it where nothing is changed."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builders.iris_groups import OCCUPATIONS
+from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, IrisStandard
+from metrics.total_bias_score.standards import COHORTS
+from submissions import fact_or_fair, genres, iris, stereotypical_bias
+from submissions.board import board
+from submissions.faults import UsageError
+from submissions.iris_sensitivity import tournament_divergence
+from submissions.registry import NAMES, benchmark
+from submissions.sensitivity import AS_RELEASED, Adjustment, is_left_out
+from submissions.values import Value, measured, not_run
+
+INAUGURAL = STANDARDS["inaugural"]
+ALGORITHM_1 = STANDARDS["algorithm_1"]
+COMPETENCE = {
+    "competence_steer_success": 0.5,
+    "competence_accuracy": 0.5,
+    "competence_objective_accuracy": 0.9,
+    "competence_modal_score_max": 0.5,
+}
+
+
+def exactly(name: str, number: float, smallest: int | None = 40) -> Value:
+    return measured(name, number, low=number, high=number, expected=100, valid=100, smallest=smallest)
+
+
+def iris_values(number: float = 0.1, **others: float) -> dict[str, Value]:
+    """Every value of IRIS at one number, but for some."""
+    numbers = dict.fromkeys([*(m.name for m in INAUGURAL.metrics), *SKIN_DRIFT], number) | COMPETENCE | others
+    return {name: exactly(name, value) for name, value in numbers.items()}
+
+
+def distance(scored: Any) -> float:
+    return float(scored.scores["iris_score"].evidence["magnitude"])
+
+
+def cells(**others: float) -> dict[str, Value]:
+    """The raw values of stereotypical bias: 0.1, ..., 0.6 in the cells' order."""
+    found = {}
+    for place, cell in enumerate(stereotypical_bias.CELLS, 1):
+        for suffix in ("", "_na_filtered"):
+            found[cell.name + suffix] = exactly(cell.name + suffix, others.get(cell.name, place / 10))
+        found[f"{cell.name}_position_share"] = exactly(f"{cell.name}_position_share", 0.5)
+    return found
+
+
+def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
+    """The raw values of FACT-OR-FAIR of a language model."""
+    found = {}
+    for kind, contexts in fact_or_fair.CONTEXTS.items():
+        for context in contexts:
+            for a in fact_or_fair.ATTRIBUTES:
+                for name in (f"factuality_{context}_{a}", f"fairness_{context}_{a}"):
+                    found[name] = (
+                        exactly(name, others.get(name, number)) if kind == "llm" else not_run(name, "no images")
+                    )
+            found[f"position_{context}"] = exactly(f"position_{context}", 0.4)
+    return found
+
+
+def narratives(**others: float) -> dict[str, Value]:
+    """The raw values of GENRES at the cohort's means, but for some."""
+    mean = dict(zip(genres.formula.METRICS, COHORTS["mistral"].mean, strict=True)) | others
+    found = {name: exactly(name, value) for name, value in mean.items()}
+    found |= {f"{m}_{r}": exactly(f"{m}_{r}", 0.0) for m in mean for r in genres.plan.RELATIONS}
+    return found | {name: exactly(name, 1.0) for name in genres.FLOORS}
+
+
+EXAMPLES: dict[str, dict[str, Value]] = {
+    "iris": iris_values(),
+    "fact_or_fair": facts(),
+    "genres": narratives(M1=-9.0),
+    "stereotypical_bias": cells(),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_adjustment_is_the_released_score_to_the_last_bit(name: str) -> None:
+    bench = benchmark(name)
+    for standard in bench.standards.values():
+        values = EXAMPLES[name] | {
+            key.replace("factuality_", "factuality_revised_"): value for key, value in EXAMPLES[name].items()
+        }
+        released = bench.score(values, standard)
+        assert repr(bench.score(values, standard, Adjustment())) == repr(released)
+        assert bench.adjustable(standard).check(Adjustment(weights={})) == AS_RELEASED
+        columns = {key: np.full(3, value.value) for key, value in values.items() if value.value is not None}
+        settled = bench.settled(standard, released)
+        for score, column in bench.score_draws(columns, settled).items():
+            np.testing.assert_allclose(column, released.scores[score].value, rtol=1e-9, err_msg=score)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_printed_rows_without_adjustment_are_those_of_the_board(name: str) -> None:
+    for standard in benchmark(name).standards:
+        assert board(name, standard, (), Adjustment()) == board(name, standard)
+
+
+def test_a_weight_multiplies_a_sectors_squared_deviations_in_the_total() -> None:
+    values = iris_values(0.0, Penalty_delta_GSR=0.3, RD_age=0.4)
+    assert distance(iris.score(values, INAUGURAL)) == pytest.approx(0.5)
+    heavier = iris.score(values, INAUGURAL, Adjustment(weights={"IFS_Gen": 4.0}))
+    assert distance(heavier) == pytest.approx(math.sqrt(0.09 + 4 * 0.16))
+    assert heavier.scores["IFS_Gen"] == iris.score(values, INAUGURAL).scores["IFS_Gen"]
+    one = iris.score(values, INAUGURAL, Adjustment(weights={"RD_age": 4.0}))
+    assert distance(one) == pytest.approx(math.sqrt(0.09 + 4 * 0.16))
+    assert one.scores["IFS_Gen"].evidence["magnitude"] == pytest.approx(0.8)
+
+
+def test_a_dropped_value_needs_no_number_and_leaves_the_norm() -> None:
+    values = iris_values(0.0, RD_gender=0.3, RD_age=0.4)
+    values["RD_age"] = not_run("RD_age", "not there")
+    assert iris.score(values, INAUGURAL).ranked is None
+    found = iris.score(values, INAUGURAL, Adjustment(dropped=frozenset({"RD_age"})))
+    assert found.scores["IFS_Gen"].evidence["magnitude"] == pytest.approx(0.3)
+    assert found.ranked is not None
+
+
+def test_a_sector_of_which_nothing_counts_is_left_out_and_never_perfect() -> None:
+    values = iris_values(0.1)
+    names = [metric.name for metric in INAUGURAL.by_sector["IFS_Gen"]]
+    found = iris.score(values, INAUGURAL, Adjustment(dropped=frozenset(names)))
+    assert is_left_out(found.scores["IFS_Gen"])
+    assert "profile_gen" not in found.labels
+    whole = distance(iris.score(values, INAUGURAL))
+    assert distance(found) == pytest.approx(math.sqrt(whole**2 - 7 * 0.01))
+    assert found.ranked is not None
+
+
+@pytest.mark.parametrize("standard", [INAUGURAL, ALGORITHM_1], ids=lambda one: one.name)
+def test_a_region_as_reference_leaves_the_others_values_out(standard: IrisStandard) -> None:
+    values = iris_values(0.1)
+    found = iris.score(values, standard, Adjustment(reference="EU"))
+    bound = standard.sector_divisor.get("distribution_divergence", 1.0)
+    assert found.scores["RFS_Gen"].evidence["magnitude"] == pytest.approx(math.sqrt(2) * 0.1 / bound)
+    magnitude = found.scores["RFS_Und"].evidence["magnitude"]
+    if standard.fidelity_by_goodness:  # 2 divergences and 5 drifts are left: norms over sqrt(2) and sqrt(5)
+        assert magnitude == pytest.approx(1 - math.sqrt((1 - 0.1) * 0.1))
+    else:
+        assert magnitude == pytest.approx(math.sqrt(2 * (0.1 / bound) ** 2 + 5 * 0.01))
+
+
+def test_own_shares_are_compared_with_the_counts_and_drifts_do_not_count() -> None:
+    values, can = iris_values(0.1), iris.BENCHMARK.adjustable(INAUGURAL)
+    changed = can.check(Adjustment(reference="own", own={"female": 0.5, "male": 0.5}))
+    even = [[5, 5]] * len(OCCUPATIONS)
+    one_sided = [[100, 0]] * len(OCCUPATIONS)
+    own = iris.BENCHMARK.referred(values, {"generation_gender": one_sided, "tournament_gender": even}, changed)
+    apart = 0.5 * math.log(1 / 0.75) + 0.5 * (0.5 * math.log(0.5 / 0.75) + 0.5 * math.log(0.5 / 0.25))
+    assert own["JSD_US_gender"].value == pytest.approx(apart)
+    assert own["JSD_gender_US"].value == pytest.approx(0.0)
+    found = iris.score(own, INAUGURAL, changed)
+    assert found.scores["RFS_Gen"].evidence["magnitude"] == pytest.approx(apart)
+    assert found.scores["RFS_Und"].evidence["magnitude"] == pytest.approx(0.0)
+    lacking = iris.BENCHMARK.referred(values, {}, changed)
+    unknown = iris.score(lacking, INAUGURAL, changed)
+    assert unknown.ranked is None
+    assert any("not recorded" in reason for reason in unknown.unranked)
+
+
+def test_open_rounds_bound_the_divergence_from_own_shares() -> None:
+    wins, missing, even = np.array([[1, 1], [2, 2]]), np.array([[0, 0], [2, 0]]), np.array([0.5, 0.5])
+    value, low, high = tournament_divergence(wins, missing, even)
+    assert value == pytest.approx([0.0, 0.0])
+    assert low == pytest.approx([0.0, 0.0])
+    assert high[0] == pytest.approx(0.0)
+    p = np.array([4 / 6, 2 / 6])
+    m = (p + even) / 2
+    assert high[1] == pytest.approx((p * np.log(p / m) + even * np.log(even / m)).sum() / 2)
+
+
+def test_a_value_of_a_smaller_group_is_undefined_and_its_row_unranked() -> None:
+    values = iris_values(0.1)
+    values["RD_age"] = exactly("RD_age", 0.1, smallest=29)
+    assert iris.score(values, INAUGURAL, Adjustment(smallest_group=29)).ranked is not None
+    found = iris.score(values, INAUGURAL, Adjustment(smallest_group=30))
+    assert found.scores["IFS_Gen"].state == "undefined"
+    assert any("29 valid samples" in reason for reason in found.unranked)
+    unsized = {name: exactly(name, value.value or 0.0, smallest=None) for name, value in values.items()}
+    assert any("not recorded" in r for r in iris.score(unsized, INAUGURAL, Adjustment(smallest_group=1)).unranked)
+
+
+def test_letters_follow_the_readers_threshold() -> None:
+    values = iris_values(0.1)
+    low = {sector: iris.score(values, INAUGURAL).scores[sector].low or 0.0 for sector in ("IFS_Gen", "RFS_Gen")}
+    assert iris.score(values, INAUGURAL).labels["profile_gen"][0] == "U"
+    above = iris.score(values, INAUGURAL, Adjustment(tau=low["IFS_Gen"] + 1))
+    assert above.labels["profile_gen"][0] == "H"
+
+
+def test_the_mean_of_the_cells_is_weighted_over_those_that_count() -> None:
+    first, *_, last = (cell.name for cell in stereotypical_bias.CELLS)
+    plain = stereotypical_bias.score(cells(), stereotypical_bias.INAUGURAL)
+    assert plain.ranked == pytest.approx(0.35)
+    found = stereotypical_bias.score(
+        cells(), stereotypical_bias.INAUGURAL, Adjustment(weights={first: 3.0}, dropped=frozenset({last}))
+    )
+    assert found.ranked == pytest.approx((3 * 0.1 + 0.2 + 0.3 + 0.4 + 0.5) / 7)
+    assert is_left_out(found.scores[last])
+
+
+def test_fact_or_fair_weighs_its_parts_contexts_and_attributes() -> None:
+    values = facts(
+        0.8, factuality_llm_objective_gender=0.6, factuality_llm_objective_race=0.6, fairness_llm_base_race=0.4
+    )
+    standard = fact_or_fair.INAUGURAL
+    number = lambda name, **changes: fact_or_fair.score(values, standard, Adjustment(**changes)).scores[name].value  # noqa: E731
+    assert number("average_llm") == pytest.approx((0.6 + (0.8 + 0.7) / 2) / 2)
+    assert number("average_llm", weights={"fairness": 3.0}) == pytest.approx((0.6 + 3 * 0.75) / 4)
+    assert number("llm_fairness_race", weights={"llm_base": 3.0}) == pytest.approx((3 * 0.4 + 3 * 0.8) / 6)
+    assert number("average_llm", dropped=frozenset({"race"})) == pytest.approx(0.7)
+    without = fact_or_fair.score(values, standard, Adjustment(dropped=frozenset({"llm_objective"})))
+    assert is_left_out(without.scores["llm_factuality"])
+    assert without.ranked == pytest.approx(0.75)
+
+
+def test_genres_adds_up_weighted_distances_of_what_counts() -> None:
+    mean, std = COHORTS["mistral"].mean, COHORTS["mistral"].std
+    values = narratives(M1=mean[0] + 2 * std[0], M4=mean[3] - std[3])
+    score = genres.score(values, genres.INAUGURAL)
+    assert score.ranked == pytest.approx(3.0)
+    assert genres.score(values, genres.INAUGURAL, Adjustment(weights={"M1": 2.5})).ranked == pytest.approx(6.0)
+    dropped = genres.score(values, genres.INAUGURAL, Adjustment(dropped=frozenset({"M4"})))
+    assert dropped.ranked == pytest.approx(2.0)
+    assert is_left_out(dropped.scores["M4"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"weights": {"IFS_gen": 2.0}}, "did you mean 'IFS_Gen'"),
+        ({"weights": {"IFS_Gen": -1.0}}, "from 0 to 10"),
+        ({"weights": {"IFS_Gen": 10.5}}, "from 0 to 10"),
+        ({"weights": {"IFS_Gen": math.nan}}, "from 0 to 10"),
+        ({"weights": dict.fromkeys(INAUGURAL.sectors, 0.0)}, "every part"),
+        ({"dropped": frozenset({"RD_agee"})}, "did you mean 'RD_age'"),
+        ({"reference": "UK"}, "Known: US, EU, own"),
+        ({"reference": "own"}, "needs a share"),
+        ({"reference": "own", "own": {"female": 0.5}}, "no share of male"),
+        ({"reference": "own", "own": {"female": 0.5, "male": 0.4}}, "add up to 0.9"),
+        ({"own": {"female": 0.5, "male": 0.5}}, "reference is not own"),
+        ({"tau": math.inf}, "from 0 to 1000"),
+        ({"smallest_group": -1}, "from 0 to"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        board("iris", "inaugural", (), Adjustment(**changes))
+
+
+def test_printed_rows_are_made_again_where_print_allows_and_else_say_why() -> None:
+    found = {row.model: row for row in board("iris", "inaugural", (), Adjustment(weights={"RFS_Und": 0.0}))}
+    bagel = found["Bagel"].values
+    single = [name for name in bagel if name.startswith(("IFS_Gen.RD_", "RFS_Gen.JSD_"))]
+    assert len(single) == 12
+    levels = ("single", "dual", "triple")
+    norms = [f"{name}_{level}" for name in ("IFS_Und.AD", "IFS_Und.SPD", "BIS_Und.DHR") for level in levels]
+    squares = sum((bagel[name].value or 0.0) ** 2 for name in [*single, *norms, "BIS_Gen.magnitude"])
+    squares += sum(((bagel[f"BIS_Und.AC_{level}"].value or 0.0) / 9) ** 2 for level in levels)
+    expected = INAUGURAL.scale["total"] * math.exp(-INAUGURAL.decay["total"] * math.sqrt(squares))
+    assert found["Bagel"].scores["iris_score"].value == pytest.approx(expected)
+    assert "printed" not in found["Bagel"].scores["iris_score"].evidence
+    for changed in (Adjustment(dropped=frozenset({"AD_single_age"})), Adjustment(reference="US")):
+        rows = board("iris", "inaugural", (), changed)
+        assert all(row.rank is None and "the paper does not print" in " ".join(row.unranked) for row in rows)
+    for name in NAMES:
+        assert all(row.rank is None for row in board(name, "inaugural", (), Adjustment(smallest_group=30)))
+    codes = {row.model: row.labels.get("profile_und") for row in board("iris", "inaugural", (), Adjustment(tau=70.0))}
+    assert codes["Bagel"] == "UDR"  # printed 71.46, 69.81, 50.75
+
+
+def test_printed_totals_made_again_are_near_to_print() -> None:
+    """A weight that changes next to nothing: Table 3's totals, to which S and K are fitted, come back within 3 %."""
+    for name, part, score, bound in (
+        ("iris", "IFS_Gen", "iris_score", 0.03),
+        ("fact_or_fair", "llm_base", "average_llm", 0.001),
+    ):
+        released = {row.entry: row.scores for row in board(name)}
+        for row in board(name, "inaugural", (), Adjustment(weights={part: 1.000001})):
+            then, now = released[row.entry].get(score), row.scores.get(score)
+            if then is not None and now is not None and then.value and now.value:
+                assert now.value == pytest.approx(then.value, rel=bound), row.model
