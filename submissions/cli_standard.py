@@ -202,7 +202,7 @@ def _show_succession(told: Succession) -> None:
             one.organisation,
             ", ".join(f"{sector} {score:.2f}" for sector, score in one.sectors.items()),
             one.dimensions,
-            "no draws" if one.surely is None else ", ".join(one.surely) or "none",
+            "no interval" if one.surely is None else ", ".join(one.surely) or "none",
         )
         for one in told.reached
     ]
@@ -216,5 +216,5 @@ def _show_succession(told: Succession) -> None:
     typer.echo(
         f"Beside it: {told.institutions_of_three} institutions if two of IFS, RFS and BIS are asked for; "
         f"{told.institutions_surely} if the low end of the interval must reach it "
-        f"({told.unknown} of the models keep no draws, so have no interval)."
+        f"({told.unknown} of the models keep no draws, so have none)."
     )

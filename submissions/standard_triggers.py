@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from submissions.board import Row
-from submissions.result import rescore
+from submissions.row_errors import with_errors
 
 HIGH = 85.0
 DIMENSIONS = 2
@@ -31,7 +31,7 @@ class Reached:
     Args:
         entry, model, organisation: of its row.
         sectors: sector -> its score in the worst case, for those that reach the mark.
-        surely: the sectors that reach it at the low end of the interval, too; None where the result keeps no draws.
+        surely: the sectors that reach it at the low end of the interval, too; None where no interval was made.
     """
 
     entry: str
@@ -57,7 +57,7 @@ class Succession:
         institutions: how many different ones these are from.
         institutions_of_three: how many, if two of IFS, RFS and BIS are asked for.
         institutions_surely: how many, if the low end of the interval must reach the mark.
-        unknown: of `reached`, how many keep no draws, so have no interval.
+        unknown: of `reached`, how many have no interval: they keep no draws, or none was asked for.
         met: whether the ceiling trigger is met.
     """
 
@@ -71,7 +71,9 @@ class Succession:
     met: bool
 
 
-def succession(rows: Sequence[Row], standard: str, sectors: Sequence[str], cohort: Sequence[str]) -> Succession:
+def succession(
+    rows: Sequence[Row], standard: str, sectors: Sequence[str], cohort: Sequence[str], intervals: int | None = None
+) -> Succession:
     """What the rows of a board under a standard say of the triggers.
 
     Args:
@@ -79,11 +81,18 @@ def succession(rows: Sequence[Row], standard: str, sectors: Sequence[str], cohor
         standard: its name.
         sectors: its sectors.
         cohort: the models that it was calibrated on, which are not new.
+        intervals: for how many models intervals are made at most, the best ranked first; for all if None.
     """
     old = {_key(name) for name in cohort}
     new = [row for row in rows if row.provenance == "scored here" and row.rank is not None]
     new = [row for row in new if _key(row.model) not in old]
-    reached = sorted(filter(None, (_reached(row, standard, sectors) for row in new)), key=lambda one: _key(one.model))
+    candidates = [row for row in new if len(_high(row, sectors)) >= DIMENSIONS]
+    sure = {row.entry: row for row in with_errors(candidates[:intervals], standard)}
+    found = [
+        Reached(row.entry, row.model, row.organisation, _high(row, sectors), _surely(sure.get(row.entry), sectors))
+        for row in candidates
+    ]
+    reached = sorted(found, key=lambda one: _key(one.model))
     count = _institutions(reached)
     return Succession(
         standard,
@@ -97,17 +106,17 @@ def succession(rows: Sequence[Row], standard: str, sectors: Sequence[str], cohor
     )
 
 
-def _reached(row: Row, standard: str, sectors: Sequence[str]) -> Reached | None:
+def _high(row: Row, sectors: Sequence[str]) -> dict[str, float]:
+    """Sector -> its score in the worst case, where that reaches the mark."""
     lows = {sector: row.scores[sector].low for sector in sectors}
-    high = {sector: low for sector, low in lows.items() if low is not None and low >= HIGH}
-    if len(high) < DIMENSIONS or row.result is None:
+    return {sector: low for sector, low in lows.items() if low is not None and low >= HIGH}
+
+
+def _surely(row: Row | None, sectors: Sequence[str]) -> tuple[str, ...] | None:
+    if row is None or row.result is None or row.result.draws is None:
         return None
-    surely = None
-    if row.result.draws is not None:
-        scores = rescore(row.result, standard).scored.scores
-        errors = {sector: scores[sector].uncertainty for sector in high}
-        surely = tuple(name for name, error in errors.items() if error is not None and error.low >= HIGH)
-    return Reached(row.entry, row.model, row.organisation, high, surely)
+    errors = {sector: row.scores[sector].uncertainty for sector in _high(row, sectors)}
+    return tuple(name for name, error in errors.items() if error is not None and error.low >= HIGH)
 
 
 def _institutions(reached: Iterable[Reached]) -> int:

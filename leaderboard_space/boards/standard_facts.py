@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from builders.labour import REGIONS
@@ -14,13 +14,16 @@ from leaderboard_space.boards.genres import RELATIONS
 from leaderboard_space.boards.stereotypical_bias import SCENARIOS, TOPS
 from leaderboard_space.boards.text import number, plain
 from metrics.fact_or_fair.formula import GROUPS
-from metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR
-from metrics.total_bias_score.standards import COHORTS
 from submissions.board import Row
 from submissions.fact_or_fair import CONTEXTS
 from submissions.registry import benchmark as find_benchmark
+from submissions.standard_triggers import Succession, succession
+from submissions.standards import changed_references, digest, document, fields, moves
+
+__all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of", "triggers"]
 
 MEANING = {
+    "metrics": "the values that are scored; the table below lists them",
     "minimum_coverage": "below this share of valid samples a ranked value is undefined",
     "scale": "S: a sector's score is S · exp(−K · magnitude)",
     "decay": "K: how fast a score falls with the distance from the ideal",
@@ -37,7 +40,11 @@ MEANING = {
     "default_cohort": "the cohort of a judge of another family",
 }
 """Parameter -> what it does."""
-_TEXTS = ("name", "draft", "note")
+_TOLD = (
+    *("benchmark", "name", "draft", "note", "date", "why", "ares", "metrics", "metrics_sha256", "calibration"),
+    *("cohort", "cohort_source", "cohorts", "references", "dataset_revisions"),
+)
+"""Fields that stand in other parts of the page."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Parameter:
 
 def parameters(standard: Any, other: Any = None) -> list[Parameter]:
     """Every parameter of a standard, with what another one has in its place where they differ."""
-    mine, theirs = dict(_flat(asdict(standard))), {} if other is None else dict(_flat(asdict(other)))
+    mine, theirs = _settings(standard), {} if other is None else _settings(other)
     names = [*mine, *(name for name in theirs if name not in mine)]
     found, told = [], set()
     for name in names:
@@ -71,14 +78,11 @@ def parameters(standard: Any, other: Any = None) -> list[Parameter]:
     return found
 
 
-def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in data.items():
-        if not prefix and name in _TEXTS:
-            continue
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, _text(value)
+def _settings(standard: Any) -> dict[str, str]:
+    told = document("", standard)
+    count = {"metrics": f"{len(told['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in told else {}
+    rest = {name: _text(value) for name, value in fields({k: v for k, v in told.items() if k not in _TOLD})}
+    return count | rest
 
 
 def _text(value: Any) -> str:
@@ -89,14 +93,14 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def metrics(benchmark: str) -> tuple[str, Table]:
-    """What is measured, whatever the standard: a heading and a table."""
+def metrics(benchmark: str, standard: Any) -> tuple[str, Table]:
+    """What a standard scores: a heading and a table."""
     if benchmark == "iris":
         lines = [
             [metric.name, metric.sector.replace("_", " "), describe(metric), _bound(metric.bound)]
-            for metric in GRANULAR
+            for metric in standard.metrics
         ]
-        return f"The {len(GRANULAR)} values", Table(["Value", "Sector", "What it is", "Largest"], lines)
+        return f"The {len(standard.metrics)} values", Table(["Value", "Sector", "What it is", "Largest"], lines)
     if benchmark == "fact_or_fair":
         kinds = {"llm": "language models", "t2i": "image models"}
         lines = [
@@ -123,24 +127,87 @@ def _bound(bound: float | None) -> str:
     return "none: log(1 + value) is taken" if bound is None else number(bound, 3)
 
 
-def cohort(benchmark: str) -> tuple[str, Table | None]:
-    """Which models the standards' numbers were set by: a sentence, and a table where there is one."""
+def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
+    """Which models a standard's numbers were set by: a sentence, and a table where there is one."""
+    if not standard.cohort:
+        return "None: every score stands for itself, and needs no other models.", None
+    told = (
+        f"{len(standard.cohort)} models: {plain(', '.join(standard.cohort))}. Their figures: {standard.cohort_source}."
+    )
     if benchmark == "iris":
-        return f"The seven models of the paper (A.3.2): {', '.join(FOUNDATIONAL_COHORT)}.", None
-    if benchmark == "genres":
-        headers = ["Judge's family", "Models", *(f"{metric} mean ± deviation" for metric in GENRES_METRICS)]
-        lines = [
-            [
-                name,
-                ", ".join(one.models),
-                *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(one.mean, one.std, strict=True)),
-            ]
-            for name, one in COHORTS.items()
+        return told, _calibration(standard) if standard.calibration else None
+    headers = ["Judge's family", *(f"{metric} mean ± deviation" for metric in GENRES_METRICS)]
+    lines = [
+        [name, *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(one.mean, one.std, strict=True))]
+        for name, one in standard.cohorts.items()
+    ]
+    return f"{told} One cohort per judge's family; TBS adds up distances from their means.", Table(headers, lines)
+
+
+def _calibration(standard: Any) -> Table:
+    """The magnitudes that S was calibrated on."""
+    parts = (*standard.sectors, "total")
+    lines = [
+        [plain(one.model), plain(one.organisation), *(number(one.magnitudes.get(part), 3) for part in parts)]
+        for one in standard.calibration
+    ]
+    return Table(["Model", "Organisation", *(part.replace("_", " ") for part in parts)], lines)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a standard rests on beside its parameters.
+
+    Args:
+        sha256: of its whole document.
+        revisions: dataset and revisions, in words.
+        files: reference file, its sha256, and whether it is still that file.
+        metrics_sha256: of its table of metrics, '' where it has none.
+        ares: what it says of the classifier, '' where it needs none.
+        command: that prints the document.
+    """
+
+    sha256: str
+    revisions: list[str]
+    files: list[tuple[str, str, bool]]
+    metrics_sha256: str
+    ares: str
+    command: str
+
+
+def origin(benchmark: str, standard: Any) -> Origin:
+    """Hashes, revisions and files of a standard."""
+    changed = changed_references(standard)
+    return Origin(
+        digest(document(benchmark, standard)),
+        [f"{dataset} {', '.join(revisions)}" for dataset, revisions in standard.dataset_revisions.items()],
+        [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
+        getattr(standard, "metrics_sha256", ""),
+        getattr(standard, "ares", ""),
+        f"fairspace standard show {benchmark}/{standard.name}",
+    )
+
+
+INTERVALS = 200
+"""For so many models the page makes intervals; the command makes them for all."""
+
+
+def triggers(benchmark: str, standard: Any, rows: Sequence[Row]) -> tuple[Succession, Table] | None:
+    """Whether a next standard is due, with the models that say so; None for benchmarks whose papers ask for none."""
+    if benchmark != "iris":
+        return None
+    found = succession(rows, standard.name, standard.sectors, standard.cohort, INTERVALS)
+    lines = [
+        [
+            plain(one.model),
+            plain(one.organisation),
+            ", ".join(f"{sector.replace('_', ' ')} {number(low, 1)}" for sector, low in one.sectors.items()),
+            "no interval" if one.surely is None else ", ".join(one.surely).replace("_", " ") or "none",
         ]
-        return "Six models of Table 2, one cohort per judge's family; TBS adds up distances from their means.", Table(
-            headers, lines
-        )
-    return "None: every score stands for itself, and needs no other models.", None
+        for one in found.reached
+    ]
+    headers = ["Model", "Institution", "Sectors, worst case", "Also at the interval's low end"]
+    return found, Table(headers, lines[:INTERVALS])
 
 
 def references(benchmark: str) -> list[str]:
@@ -154,32 +221,6 @@ def references(benchmark: str) -> list[str]:
             "(`builders/reference/fact_or_fair_statistics.csv`); what no figure decides is left out.",
         ]
     return []
-
-
-@dataclass(frozen=True)
-class Move:
-    """A model's rank under two standards; None for no rank."""
-
-    row: Row
-    rank: int | None
-    before: int | None
-
-    @property
-    def change(self) -> str:
-        """Places won or lost, in words."""
-        if self.rank is None or self.before is None:
-            return "no rank here" if self.before is not None else "a rank here alone"
-        places = self.before - self.rank
-        if not places:
-            return "same"
-        return f"{'up' if places > 0 else 'down'} {abs(places)}"
-
-
-def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
-    """Every model that has a rank under one of two standards, in the order of the first."""
-    old = {row.entry: row.rank for row in before}
-    found = [Move(row, row.rank, old.get(row.entry)) for row in rows]
-    return [move for move in found if move.rank is not None or move.before is not None]
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:

@@ -10,9 +10,11 @@ from leaderboard_space.boards.standard_facts import (
     metrics,
     moves,
     neighbours,
+    origin,
     parameters,
     references,
     title_of,
+    triggers,
 )
 from leaderboard_space.boards.views import VIEWS
 from leaderboard_space.pages.rendering import page
@@ -57,8 +59,10 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         before=before,
         first=first,
         parameters=parameters(one, before),
-        metrics=metrics(benchmark),
-        cohort=cohort(benchmark),
+        metrics=metrics(benchmark, one),
+        cohort=cohort(benchmark, one),
+        origin=origin(benchmark, one),
+        triggers=triggers(benchmark, one, rows),
         references=references(benchmark),
         archetypes=ARCHETYPES if benchmark == "iris" else {},
         ranked=sum(row.rank is not None for row in rows),
