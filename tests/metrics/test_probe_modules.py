@@ -1,4 +1,4 @@
-"""The probes as `evaluate` modules: each loads from a folder that stands alone, in batches too, and checks its input."""
+"""The probes as `evaluate` modules: each loads from a folder that stands alone, in batches too, and checks input."""
 
 from __future__ import annotations
 

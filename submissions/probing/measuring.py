@@ -1,0 +1,182 @@
+"""A probe from beginning to end: stimuli shown, vectors measured by `metrics/`, all of it with state and signature.
+
+The same model, recipe, stimuli, seed and machine give the same bytes. A probe that the recipe or the stimuli leave out
+is *not run*, with the reason; nothing that is missing becomes 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from metrics.association_bias import formula as association
+from metrics.embedding_complexity import formula as complexity
+from metrics.intent_consistency import formula as consistency
+from metrics.projection_distortion import formula as distortion
+from metrics.representation_similarity_bias import formula as similarity
+from metrics.stepwise_bias import formula as stepwise
+from submissions.probing.extraction import Extractor
+from submissions.probing.hooks import Floats
+from submissions.probing.opening import Opened
+from submissions.probing.recipe import Recipe
+from submissions.probing.stimuli import ANCHOR, ATTRIBUTES, NOUNS, Stimuli, other
+from submissions.version import VERSION
+
+FORMAT = "fairspace-probe/1"
+NEEDS = {
+    similarity.NAME: ("vision",),
+    association.NAME: ("words",),
+    consistency.NAME: ("intent",),
+    distortion.NAME: ("before", "after"),
+    stepwise.NAME: ("step",),
+    complexity.NAME: ("intent",),
+}
+"""Probe -> the stages that it needs, in the order of the paper."""
+Tell = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class ProbeSettings:
+    """What a probe is, besides model, recipe and stimuli.
+
+    Args:
+        seed: of the images and of the intervals' draws.
+        resamples: of the intervals; 0 for none.
+        steps: generation steps that are followed; None for all.
+        dtype: number format as the user named it, '' for the device's own.
+    """
+
+    seed: int = 0
+    resamples: int = 1000
+    steps: int | None = None
+    dtype: str = ""
+
+
+ALL_STEPS = 1 << 16
+
+
+def probe(
+    opened: Opened,
+    recipe: Recipe,
+    stimuli: Stimuli,
+    settings: ProbeSettings = ProbeSettings(),
+    tell: Tell = lambda _what, _done: None,
+) -> dict[str, Any]:
+    """All probes of a model, as JSON data (see `submissions/RUNNING.md`). RunError where the recipe does not fit it."""
+    extractor = Extractor(opened, recipe, settings.seed, tell)
+    measures: dict[str, Callable[..., dict[str, Any]]] = {
+        similarity.NAME: _similarity,
+        association.NAME: _association,
+        consistency.NAME: _consistency,
+        distortion.NAME: _distortion,
+        stepwise.NAME: _stepwise,
+        complexity.NAME: _complexity,
+    }
+    found: dict[str, Any] = {}
+    for name, measure in measures.items():
+        absent = [stage for stage in NEEDS[name] if stage not in recipe.stages]
+        if absent:
+            found[name] = _not_run(f"the recipe names no {' and no '.join(absent)}")
+        elif name == similarity.NAME and not stimuli.images:
+            found[name] = _not_run("no images were given (--images)")
+        else:
+            found[name] = measure(extractor, stimuli, settings)
+    return {
+        "format": FORMAT,
+        "signature": {
+            "model": opened.name,
+            "revision": opened.revision,
+            "recipe": recipe.name,
+            "recipe_hash": recipe.hash,
+            "stimuli_hash": stimuli.hash,
+            "seed": settings.seed,
+            "resamples": settings.resamples,
+            "steps": settings.steps,
+            "dtype": settings.dtype or "the device's own",
+            "fairspace": VERSION,
+            "torch": version("torch"),
+            "transformers": version("transformers"),
+        },
+        "about": recipe.about,
+        "stimuli": stimuli.data,
+        "probes": found,
+    }
+
+
+def dumps(found: dict[str, Any]) -> str:
+    """The text of probe.json."""
+    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _not_run(reason: str) -> dict[str, Any]:
+    return {"state": "not_run", "reason": reason}
+
+
+def _similarity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    vectors = {
+        key: np.stack([found.vectors[0] for found in extractor.images(files)]) for key, files in stimuli.images.items()
+    }
+    images_of: dict[str, dict[tuple[str, str], Floats]] = {}
+    for name, gender in stimuli.occupations.items():
+        roles = {"stereotypical": gender, "counter_stereotypical": other(gender)}
+        images_of[name] = {(role, sex): vectors[name, sex] for role, sex in roles.items() if (name, sex) in vectors}
+    anchors = {gender: vectors[ANCHOR, gender] for gender in NOUNS if (ANCHOR, gender) in vectors}
+    return similarity.measure(images_of, anchors, settings.seed, settings.resamples)
+
+
+def _association(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    sets = {name: (name,) for name in stimuli.occupations}
+    vectors = _grouped(extractor.words, {**sets, **{f"\0{name}": terms for name, terms in ATTRIBUTES.items()}})
+    terms = {name: vectors.pop(f"\0{name}") for name in ATTRIBUTES}
+    return association.measure(vectors, terms, settings.seed, settings.resamples)
+
+
+def _consistency(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    prompts = {name: stimuli.paraphrases(name) for name in stimuli.occupations}
+    vectors = _grouped(lambda texts: extractor.prompts(texts, ("intent",))["intent"], prompts)
+    return consistency.measure(vectors, settings.seed, settings.resamples)
+
+
+def _distortion(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    triples = {name: stimuli.triple(name) for name in stimuli.occupations}
+    texts = [text for triple in triples.values() for text in triple.values()]
+    taken = extractor.prompts(texts, ("before", "after"))
+    each = iter(zip(taken["before"], taken["after"], strict=True))
+    groups: dict[str, dict[str, tuple[Floats, Floats]]] = {}
+    for name, triple in triples.items():
+        pairs = {role: next(each) for role in triple}
+        groups[name] = {role: (before.vectors[:1], after.vectors[:1]) for role, (before, after) in pairs.items()}
+    return distortion.measure(groups, settings.seed, settings.resamples)
+
+
+def _stepwise(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    prompts = {name: [stimuli.step(name)] for name in stimuli.occupations}
+    prompts |= {f"\0{gender}": stimuli.persons(gender) for gender in NOUNS}
+    texts = [text for group in prompts.values() for text in group]
+    each = iter(extractor.prompts(texts, ("step",), settings.steps or ALL_STEPS)["step"])
+    latents = {name: [next(each).vectors for _ in group] for name, group in prompts.items()}
+    sides = {gender: np.concatenate(latents.pop(f"\0{gender}")) for gender in NOUNS}
+    towards = stepwise.direction(sides["male"], sides["female"])
+    steps = {name: {t: found[0][t : t + 1] for t in range(len(found[0]))} for name, found in latents.items()}
+    return stepwise.measure(steps, towards, settings.seed, settings.resamples)
+
+
+def _complexity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
+    prompts = {(name, role): texts for name in stimuli.occupations for role, texts in stimuli.steers(name).items()}
+    each = iter(extractor.prompts([text for texts in prompts.values() for text in texts], ("intent",))["intent"])
+    groups: dict[str, dict[str, list[tuple[float, float]]]] = {name: {} for name in stimuli.occupations}
+    for (name, role), texts in prompts.items():
+        taken = [next(each) for _ in texts]
+        groups[name][role] = [(complexity.magnitude(found.vectors[:1]), found.ratio) for found in taken]
+    return complexity.measure(groups, settings.seed, settings.resamples)
+
+
+def _grouped(extract: Callable[[list[str]], Any], groups: Any) -> dict[str, Floats]:
+    """The vectors of each group of texts, taken together."""
+    each = iter(extract([text for texts in groups.values() for text in texts]))
+    return {name: np.stack([next(each).vectors[0] for _ in texts]) for name, texts in groups.items()}

@@ -1,0 +1,141 @@
+"""The tables of a probe, one CSV file each, and the figures that the paper prints beside them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
+
+FOLDER = Path(__file__).with_name("published")
+Cells = dict[str, float | None]
+COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
+    SIMILARITY: {
+        "stereotype_similarity": ("stereotypical",),
+        "counter_similarity": ("counter_stereotypical",),
+        "visual_bias": ("value",),
+    },
+    ASSOCIATION: {
+        "male_association": ("male",),
+        "female_association": ("female",),
+        "difference": ("value",),
+        "absolute_difference": ("absolute_difference",),
+    },
+    CONSISTENCY: {"mean_similarity": ("value",), "standard_deviation": ("standard_deviation",)},
+    DISTORTION: {"ratio_llm": ("ratio_before",), "ratio_unet": ("ratio_after",), "distortion": ("value",)},
+    STEPWISE: {"rise": ("value",)},
+    COMPLEXITY: {
+        "stereo_magnitude": ("stereotypical", "magnitude"),
+        "counter_magnitude": ("counter_stereotypical", "magnitude"),
+        "stereo_pr": ("stereotypical", "participation_ratio"),
+        "counter_pr": ("counter_stereotypical", "participation_ratio"),
+    },
+}
+"""Probe -> column -> where it lies in the row of an occupation."""
+PRINTED: dict[str, tuple[tuple[str, str, str, dict[str, str]], ...]] = {
+    SIMILARITY: (
+        (
+            "probe_table31_rsa",
+            "BLIP3-o",
+            "Table 31",
+            {
+                "stereotype_similarity": "stereo_similarity",
+                "counter_similarity": "counter_similarity",
+                "visual_bias": "visual_bias",
+            },
+        ),
+    ),
+    ASSOCIATION: (
+        (
+            "probe_table30_34_m_iat",
+            "",
+            "Tables 30 and 34",
+            {
+                "male_association": "male_assoc",
+                "female_association": "female_assoc",
+                "absolute_difference": "abs_difference",
+            },
+        ),
+    ),
+    CONSISTENCY: (
+        (
+            "probe_table32_consistency",
+            "BLIP3-o",
+            "Table 32",
+            {"mean_similarity": "mean_similarity", "standard_deviation": "std_similarity"},
+        ),
+    ),
+    DISTORTION: (
+        (
+            "probe_table33_distortion",
+            "BLIP3-o",
+            "Table 33",
+            {"ratio_llm": "ratio_llm", "ratio_unet": "ratio_unet", "distortion": "distortion"},
+        ),
+    ),
+    COMPLEXITY: (
+        (
+            "probe_table36_37_energy",
+            "",
+            "Tables 36 and 37",
+            {name: name for name in ("stereo_magnitude", "counter_magnitude", "stereo_pr", "counter_pr")},
+        ),
+    ),
+}
+"""Probe -> (file, model where the file does not name it, place in the paper, our column -> the file's)."""
+
+
+def cells(name: str, row: Mapping[str, Any]) -> Cells:
+    """The cells of an occupation, None where undefined."""
+    found: Cells = {}
+    for column, path in COLUMNS[name].items():
+        cell: Any = row
+        for key in path:
+            cell = cell[key]
+        found[column] = cell
+    return found
+
+
+@cache
+def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
+    """(model, occupation) -> our column -> the figure, as the paper prints it; empty for a probe without a table."""
+    found = {}
+    for file, model, _, columns in PRINTED.get(name, ()):
+        with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
+                key = row.get("model") or model, occupation
+                found[key] = {ours: row[theirs] for ours, theirs in columns.items()}
+    return found
+
+
+def place(name: str) -> str:
+    """Where the paper prints a probe's figures; '' for a probe without a table."""
+    return ", ".join(source for _, _, source, _ in PRINTED.get(name, ()))
+
+
+def csv_of(name: str, found: Mapping[str, Any]) -> str:
+    """A probe's table: one row per occupation with its interval, then the printed figures, named by their model."""
+    out = io.StringIO()
+    header = ["occupation", "model", *COLUMNS[name], "low", "high", "reason"]
+    if name == STEPWISE:
+        header = ["occupation", "step", "bias", "reason"]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    for occupation, row in found["by_occupation"].items():
+        if name == STEPWISE:
+            points = list(zip(row["steps"], row["curve"], strict=True)) or [("", "")]
+            writer.writerows([occupation, step, bias, row["reason"]] for step, bias in points)
+            continue
+        low, high = row["interval"] or ("", "")
+        measured = ["" if cell is None else cell for cell in cells(name, row).values()]
+        writer.writerow([occupation, "this model", *measured, low, high, row["reason"]])
+    for (model, occupation), figures in printed(name).items():
+        if occupation in found["by_occupation"]:
+            shown = [figures.get(column, "") for column in COLUMNS[name]]
+            writer.writerow([occupation, f"{model} (printed)", *shown, "", "", ""])
+    return out.getvalue()
