@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from leaderboard_space.boards.differences import Difference, differences
 from leaderboard_space.boards.figures import value_of
 from leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
 from leaderboard_space.boards.text import coverage, number, plain, shortened, shown
@@ -29,6 +30,8 @@ class Cell:
         reason: why.
         computed: what is remarked of a printed row's number that is none that is printed.
         difference: to the first model, '' where one of the two has no number.
+        interval: the value's 95 % interval, '' without one.
+        between: the 95 % interval of the difference, and whether it is significant; '' where nothing is known.
     """
 
     text: str
@@ -38,6 +41,8 @@ class Cell:
     reason: str = ""
     difference: str = ""
     computed: str = ""
+    interval: str = ""
+    between: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,11 @@ class Line:
     cells: Sequence[Cell]
 
 
-def lines(benchmark: str, rows: Sequence[Row]) -> dict[str, list[Line]]:
+def lines(benchmark: str, rows: Sequence[Row], standard: str = "inaugural") -> dict[str, list[Line]]:
     """Heading -> lines. IRIS: the scores, then the 60 values by sector, then further ones; others: by kind of value."""
-    found: dict[str, list[Line]] = {"Scores": [_line(name, "", rows, name) for name in _names(rows, "scores")]}
+    between = differences(benchmark, rows, standard)
+    scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]
+    found: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
     shown: set[str] = set()
     if benchmark == "iris":
         for sector in SECTORS:
@@ -69,6 +76,20 @@ def lines(benchmark: str, rows: Sequence[Row]) -> dict[str, list[Line]]:
         heading = "Further values" if benchmark == "iris" else _heading(name)
         found.setdefault(heading, []).append(_line(name, "", rows, name))
     return {heading: those for heading, those in found.items() if those}
+
+
+def _with_differences(line: Line, rows: Sequence[Row], found: Sequence[Mapping[str, Difference]]) -> Line:
+    """The line with how sure its differences are."""
+    cells = []
+    for cell, row, own in zip(line.cells, rows, found, strict=True):
+        one, value = own.get(line.name), value_of(row, line.name)
+        if one is not None and cell.difference and value is not None:
+            digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
+            low, high = (number(scale * end, digits, signed=True) for end in (one.low, one.high))
+            told = "significant" if one.significant else "not significant"
+            cell = replace(cell, between=f"{low} to {high}: {told}")
+        cells.append(cell)
+    return replace(line, cells=cells)
 
 
 _PRINTED_AS = {"Penalty_delta_GSR": ("BIS_Gen.delta_GSR",)} | {
@@ -133,7 +154,12 @@ def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> 
     incomplete = value.coverage is not None and value.coverage < 1
     text = shown(value) if _printed(value) else number(scale * value.value, digits) + unit
     computed = COMPUTED if is_computed(value, published) else ""
-    return Cell(text, bounds, coverage(value) if incomplete else "", difference=difference, computed=computed)
+    interval = ""
+    if value.uncertainty is not None:
+        ends = (value.uncertainty.low, value.uncertainty.high)
+        interval = " to ".join(number(scale * end, digits) for end in ends)
+    told = coverage(value) if incomplete else ""
+    return Cell(text, bounds, told, difference=difference, computed=computed, interval=interval)
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:

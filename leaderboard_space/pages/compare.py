@@ -18,6 +18,7 @@ from leaderboard_space.state import State
 from leaderboard_space.web.identity import space_of
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
+from submissions.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 OFFERED = 12
@@ -63,7 +64,7 @@ def compare(
         else [],
         figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
         profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
-        lines=lines(view.benchmark, chosen) if chosen else {},
+        lines=lines(view.benchmark, with_errors(chosen, standard), standard) if chosen else {},
         facts=facts(chosen),
         making=making(chosen),
     )

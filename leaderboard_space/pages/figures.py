@@ -11,13 +11,16 @@ import plotly
 from fastapi import APIRouter, Request, Response
 
 from leaderboard_space.boards.figures import Gallery, split_models
+from leaderboard_space.boards.tier_figure import TIERS
 from leaderboard_space.boards.views import VIEWS
 from leaderboard_space.errors import SpaceError
 from leaderboard_space.pages.rendering import ENVIRONMENT
 from leaderboard_space.web.identity import space_of
 
 router = APIRouter(include_in_schema=False)
-GALLERY = Gallery({(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in view.figures})
+GALLERY = Gallery(
+    {(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)}
+)
 """The figures of all benchmarks; `GALLERY.place(state, benchmark, standard, "board")` gives those of a page."""
 PLOTLY = f"/site/plotly/{plotly.__version__}.js"
 FOR_EVER = "public, max-age=31536000, immutable"
