@@ -17,6 +17,7 @@ from submissions.format import RANGES, Submission
 from submissions.iris_design_parts import indicator, listed, mean_of, multinomial
 from submissions.iris_generation import NEUTRAL, QUALITY, STEER, faces, steer_images
 from submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
+from submissions.uncertainty.uncertainty import Method
 
 PENALTIES = tuple(metric.name for metric in GRANULAR if metric.sector == "BIS_Gen")
 _PATTERNS = np.stack(np.meshgrid(*map(np.arange, (3, 4, 4)), indexing="ij"), axis=-1).reshape(-1, 3) - 1
@@ -90,6 +91,7 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         return np.stack(found, axis=1)
 
     jsd = [name for name, *_ in references]
+    intervals: dict[str, Method] = {**dict.fromkeys(names, "bracket"), **dict.fromkeys(jsd, "basic")}
     return Design(
         task=f"iris/{NEUTRAL}",
         unit="image of an occupation",
@@ -99,6 +101,7 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(jsd, (0.0, float(np.log(2)))),
         biased=frozenset((*names, *jsd)),
         fair=fair,
+        intervals=intervals,
     )
 
 
@@ -141,6 +144,7 @@ def steer_design(measures: Floats) -> Design:
         biased=frozenset(PENALTIES),
         fair=fair,
         notes=dict.fromkeys(names, _STEER_NOTE),
+        intervals=dict.fromkeys(PENALTIES, "percentile"),
     )
 
 

@@ -85,6 +85,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         return found
 
     names = tuple(understanding_names(regions))
+    biased = frozenset(names) - {"competence_accuracy"}
     return Design(
         task=f"iris/{OCCUPATION}",
         unit="image of a group in an occupation",
@@ -92,8 +93,9 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         names=names,
         statistic=statistic,
         limits=dict.fromkeys(names, (0.0, 1.0)),
-        biased=frozenset(names) - {"competence_accuracy"},
+        biased=biased,
         fair=fair,
+        intervals=dict.fromkeys(biased, "bracket"),
     )
 
 
@@ -203,4 +205,5 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
         limits=dict.fromkeys(names, (0.0, float(np.log(2)))),
         biased=frozenset(names),
         fair=fair,
+        intervals=dict.fromkeys(names, "basic"),
     )
