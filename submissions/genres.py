@@ -28,9 +28,11 @@ from metrics.total_bias_score.formula import total_bias_score, z_scores
 from metrics.total_bias_score.standards import COHORTS, MODELS, Cohort
 from submissions.benchmark import Benchmark, Documented, Draws, Scored, Task, Values
 from submissions.format import Submission
+from submissions.genres_designs import designs
 from submissions.genres_features import NO_NARRATIVES, Column, Features, features
 from submissions.genres_judge_agreement import agreement
 from submissions.genres_nlp import pipeline_name
+from submissions.genres_variants import variants
 from submissions.lexicons import NotAvailableError, versions
 from submissions.sensitivity import AS_RELEASED, Adjustable, Adjustment, large_enough, left_out, unknown_sizes
 from submissions.uncertainty.design import Floats
@@ -99,6 +101,8 @@ def _overall(name: str, metric: str, found: Features, relation: Any, evidence: d
     """One metric over all passages, then over those of each relational model."""
     parts = [_value(f"{name}_{r}", metric, found, relation == r, {}) for r in plan.RELATIONS]
     whole = _value(name, metric, found, np.ones(len(relation), bool), evidence)
+    if whole.state == "value":
+        whole = replace(whole, smallest=min(part.valid for part in parts))
     return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
 
 
@@ -121,7 +125,8 @@ def _as_value(name: str, triple: Triple, expected: int, valid: int, evidence: di
         reason = "no passage decides it" if valid else "no passage can be used for it"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     value, low, high = triple
-    return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
+    about = {"expected": expected, "valid": valid, "smallest": valid}
+    return measured(name, value, low=low, high=high, evidence=evidence, **about)
 
 
 def _mean_of(whole: Value, parts: list[Value]) -> Value:
@@ -130,7 +135,8 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
         return whole
     triples = [[np.nan] * 3 if p.state != "value" else [p.value, p.low, p.high] for p in parts]
     low, mid, high = np.array(triples, dtype=float).mean(axis=0)[[1, 0, 2]].tolist()
-    return _as_value(whole.name, (mid, low, high), whole.expected, whole.valid, dict(whole.evidence))
+    mean = _as_value(whole.name, (mid, low, high), whole.expected, whole.valid, dict(whole.evidence))
+    return replace(mean, smallest=whole.smallest)
 
 
 def _floors(found: Features, n: int) -> list[Value]:
@@ -255,7 +261,7 @@ def cohort_of(cohort: Cohort, weights: Mapping[str, float]) -> tuple[list[float]
 
 def adjustable(standard: GenresStandard) -> Adjustable:
     """A weight for each metric's distance from the cohort; metrics may be dropped."""
-    names = dict.fromkeys(formula.METRICS, "distance from the cohort's mean, in deviations")
+    names = dict.fromkeys(formula.METRICS, "what the metric's distance from its cohort is multiplied by")
     return Adjustable(names, {"Metrics": tuple(names)}, units=tuple((name,) for name in names))
 
 
@@ -319,5 +325,7 @@ BENCHMARK = Benchmark(
     score_draws=score_draws,
     adjustable=adjustable,
     settled=settled,
+    designs=designs,
+    variants=variants,
     drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
 )

@@ -9,6 +9,7 @@ nothing. The columns are those of the judge that is scored; every other judge ha
 from __future__ import annotations
 
 import re
+import weakref
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -45,6 +46,9 @@ class Features:
         words: position of a passage -> the personality words of the male and the female profile that the judge gave,
             None where its answer cannot be read.
         others: name of another judge -> its columns, why it lacks others, and its words.
+        passages: position -> the narrative that the parser read.
+        shares: `competent` and `distinct` -> (1440,) what each passage adds to the count; nan where it is not split. Of
+            m equal narratives each adds 1/m.
     """
 
     columns: dict[str, Column] = field(default_factory=dict)
@@ -55,6 +59,8 @@ class Features:
     distinct: int = 0
     words: dict[int, tuple[frozenset[str] | None, frozenset[str] | None]] = field(default_factory=dict)
     others: dict[str, Features] = field(default_factory=dict)
+    passages: dict[int, Passage] = field(default_factory=dict)
+    shares: dict[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,30 @@ class _Item:
         return (first, second) if self.male_first else (second, first)
 
 
+_KEPT: list[tuple[weakref.ref[Submission], object, Features]] = []
+"""The features of the last submission, and the word lists and models that they were made with."""
+
+
 def features(submission: Submission) -> Features:
-    """All columns of a submission with rows of the task narrative."""
+    """All columns of a submission with rows of the task narrative; what reads the same submission next gets the same.
+
+    Measure, designs and variants each ask for them, and the parser takes minutes.
+    """
+    tools = lexicons.stamps()
+    for kept, made_with, found in _KEPT:
+        if kept() is submission and made_with == tools:
+            return found
+    found = _features(submission)
+    _KEPT[:] = [(weakref.ref(submission), tools, found)]
+    return found
+
+
+def _features(submission: Submission) -> Features:
     ids = plan.ids(submission.meta.dataset_revision).to_pylist()
     found = Features()
     items = _split(submission, ids, found)
-    narrated = _narrated(items, found)
+    narrated = _narrated(items, len(ids), found)
+    found.passages = {item.index: item.passage for item in narrated}
     _parse(narrated, len(ids), found)
     found.others = {tool.name: Features() for tool in submission.meta.other_judges or ()}
     for judge, judged in ((None, found), *found.others.items()):
@@ -111,15 +135,21 @@ def _split(submission: Submission, ids: list[str], found: Features) -> list[_Ite
     return items
 
 
-def _narrated(items: list[_Item], found: Features) -> list[_Item]:
+def _narrated(items: list[_Item], n: int, found: Features) -> list[_Item]:
     """The items whose narrative is one, and the counts of the competence floors."""
-    seen, kept = set(), []
+    seen, kept, told = Counter[tuple[str, ...]](), [], []
+    competent, distinct = np.full(n, np.nan), np.full(n, np.nan)
     for item in items:
         tokens = re.findall(r"\w+", item.narrative.lower())
         names = {name.lower() for name in item.names}
-        seen.add(tuple("NAME" if token in names else token for token in tokens))
-        if len(tokens) >= MINIMUM_WORDS and names <= set(tokens):
+        told.append(tuple("NAME" if token in names else token for token in tokens))
+        seen[told[-1]] += 1
+        competent[item.index] = len(tokens) >= MINIMUM_WORDS and names <= set(tokens)
+        if competent[item.index]:
             kept.append(item)
+    for item, story in zip(items, told, strict=True):
+        distinct[item.index] = 1 / seen[story]
+    found.shares = {"competent": competent, "distinct": distinct}
     found.split, found.competent, found.distinct = len(items), len(kept), len(seen)
     return kept
 

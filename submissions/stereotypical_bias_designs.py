@@ -27,6 +27,11 @@ _PICTURES: Mapping[str, tuple[str, ...]] = {
 }
 """Whose pictures -> the tasks that ask about them."""
 
+_NOTE = (
+    "Between nothing and twice what a fair model shows, intervals hold the truth in 75 to 93 % of simulated "
+    "submissions; above in 90 to 96 %, and at nothing in 93 % or more."
+)
+
 
 def designs(submission: Submission) -> list[Design]:
     """One design for each kind of picture that was asked about."""
@@ -129,7 +134,9 @@ def _design(pictures: str, parts: list[_Part]) -> Design:
         limits={name: (0.0, top[name] if name in scores else 1.0) for name in names},
         biased=biased,
         fair=lambda rng, models: np.concatenate([part.fair(rng, models) for part in parts], axis=1),
+        notes=dict.fromkeys(scores, _NOTE),
         intervals=dict.fromkeys(biased, "normal"),
+        tested=frozenset(scores),
     )
 
 
