@@ -155,11 +155,7 @@ def weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
 def adjustable(standard: FactOrFairStandard) -> Adjustable:
     """Weights of both kinds of fairness, of contexts and of attributes; contexts and attributes may be dropped."""
     contexts = {f"Contexts of the {_KINDS[kind]}": own for kind, own in CONTEXTS.items()}
-    weights = {
-        "factuality": "its share in the mean with fairness",
-        "fairness": "its share in the mean with factuality",
-        **dict.fromkeys(ATTRIBUTES, "its share in the mean of the attributes"),
-    }
+    weights = dict.fromkeys(("factuality", "fairness", *ATTRIBUTES), "the part's share in its mean")
     units = tuple(
         ("factuality" if place == 0 else "fairness", context, attribute)
         for own in CONTEXTS.values()

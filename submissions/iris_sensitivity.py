@@ -72,7 +72,7 @@ def adjustable(standard: IrisStandard) -> Adjustable:
     names = {sector: sector_values(sector, standard) for sector in standard.sectors}
     regions = dict.fromkeys(metric.reference for metric in standard.metrics if metric.reference)
     return Adjustable(
-        weights=dict.fromkeys(names, "what its squared deviations are multiplied by in the total"),
+        weights=dict.fromkeys(names, "what the squared deviations of the sector are multiplied by in the total"),
         values=names,
         references=tuple(regions),
         own=dict(GROUP_NAMES),

@@ -178,13 +178,18 @@ def _total(
 
 
 def _labels(row: Row, scores: Mapping[str, Value], standard: IrisStandard, changed: Adjustment) -> dict[str, str]:
-    """The printed codes where neither their scores nor tau changed; else the codes of the scores."""
+    """The printed codes where neither their scores nor tau changed; else the codes of the scores.
+
+    A task for which the paper prints no code has none.
+    """
     labels: dict[str, str] = {}
     for task in ("gen", "und"):
         sectors = [f"{dimension}_{task.title()}" for dimension in ("IFS", "RFS", "BIS")]
         name = f"profile_{task}"
+        if name not in row.labels:
+            continue
         if changed.tau is None and all(scores.get(s) is row.scores.get(s) for s in sectors):
-            labels |= {name: row.labels[name]} if name in row.labels else {}
+            labels[name] = row.labels[name]
             continue
         numbers = [value.value if (value := scores.get(sector)) is not None else None for sector in sectors]
         known = [number for number in numbers if number is not None]

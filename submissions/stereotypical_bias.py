@@ -167,7 +167,7 @@ def _mean(rows: Floats, weights: Mapping[str, float]) -> Floats:
 
 def adjustable(standard: StereotypicalBiasStandard) -> Adjustable:
     """A weight for each cell's share in the mean; cells may be dropped."""
-    names = {cell.name: cell.name.replace("_", ", ") for cell in CELLS}
+    names = dict.fromkeys((cell.name for cell in CELLS), "the cell's share in the mean")
     return Adjustable(names, {"Cells": tuple(names)}, units=tuple((name,) for name in names))
 
 

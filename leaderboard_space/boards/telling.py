@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from leaderboard_space.boards.text import number, plain
 from submissions.board import Row
+from submissions.sensitivity import LEFT_OUT, is_left_out
 from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.values import Value
 
@@ -21,6 +22,8 @@ def lacking(value: Value | None, published: bool) -> str:
         value: that has no number; None where a row has no such value at all.
         published: whether the row is a printed one, of which nothing was run here.
     """
+    if value is not None and is_left_out(value):
+        return LEFT_OUT
     if value is not None and value.state == "undefined":
         return "undefined"
     if not published:

@@ -132,6 +132,29 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
         assert other.page.locator("table.board tbody").inner_text() == before
 
 
+@windows(1)
+def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> None:
+    page = walk.page
+    walk.to("/?benchmark=iris&columns=profile")
+    released = page.locator("table.board tbody").inner_text()
+    page.get_by_text("What if the standard were another one?").click()
+    page.get_by_label("Threshold τ of the profile codes").fill("70")
+    page.get_by_label("Threshold τ of the profile codes").press("Enter")
+    expect(page.get_by_role("region", name="Adjusted by the reader", exact=True)).to_contain_text("tau 70")
+    assert page.url.endswith("&tau=70")
+    bagel = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Bagel", exact=True))
+    expect(bagel.first).to_contain_text("understanding UDF → UDR")
+    page.get_by_label("BIS Und", exact=True).fill("0")
+    page.get_by_label("IFS Gen", exact=True).fill("2")  # applies by itself once left
+    page.get_by_label("IFS Gen", exact=True).blur()
+    expect(page.locator(".below.moved").first).to_contain_text("↑ 3, was 5")
+    assert page.url.endswith("&weights=BIS_Und:0,IFS_Gen:2&tau=70")
+    walk.fits()
+    page.get_by_role("link", name="Back to the standard").first.click()
+    expect(page.get_by_text("Adjusted by the reader")).to_have_count(0)
+    assert page.locator("table.board tbody").inner_text() == released
+
+
 @windows(2)
 def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     page = walk.page
@@ -378,6 +401,7 @@ def kinds(space: Running) -> dict[str, str]:
     return {
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
+        "adjusted board": "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&drop=RD_age&tau=70",
         "board without rows": f"{BOARD}&q=nothing",
         "compare": pair,
         "nothing to compare": "/compare",

@@ -1,0 +1,108 @@
+"""A reader's adjustment in addresses, on the page, in the API and in files."""
+
+import csv
+import io
+import json
+from urllib.parse import quote
+
+import pytest
+from starlette.datastructures import QueryParams
+
+from leaderboard_space.boards.adjusting import told
+from leaderboard_space.boards.query import PARAMETERS, BoardQuery
+from submissions.sensitivity import AS_RELEASED
+from tests.leaderboard_space.api.spaces import Opened
+from tests.leaderboard_space.pages.rows import page
+
+FULL = (
+    "weights=BIS_Und:0,IFS_Gen:2.5&drop=AD_single_age,RD_age&reference=own&own=female:0.5,male:0.5&smallest=30&tau=65"
+)
+
+
+def test_an_adjustment_comes_back_from_its_address() -> None:
+    query = BoardQuery.read(QueryParams(f"benchmark=iris&standard=inaugural&{FULL}"))
+    assert "&".join(f"{name}={text}" for name, text in told(query.adjustment).items()) == FULL
+    assert query.address() == f"/?benchmark=iris&standard=inaugural&{FULL}"
+    assert BoardQuery.read(QueryParams(query.address().partition("?")[2])) == query
+    assert set(told(query.adjustment)) <= set(PARAMETERS)
+
+
+def test_a_form_without_scripts_says_the_same() -> None:
+    fields = "weight.BIS_Und=0&weight.IFS_Gen=2.5&weight.RFS_Gen=1&drop=RD_age&drop=AD_single_age&reference=own"
+    form = f"benchmark=iris&{fields}&share.female=0.5&share.male=0.5&share.young=&smallest=30&tau=65"
+    address = QueryParams(f"benchmark=iris&standard=inaugural&{FULL}")
+    assert BoardQuery.read(QueryParams(form)) == BoardQuery.read(address)
+    whole = "benchmark=iris&weight.IFS_Gen=1&tau=60&smallest=&reference=&share.female=0.5"
+    assert BoardQuery.read(QueryParams(whole)).adjustment == AS_RELEASED
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "weights=IFS_gen:2",
+        "weights=IFS_Gen",
+        "weights=IFS_Gen:-1",
+        "weights=IFS_Gen:1e3",
+        "weights=IFS_Gen:nan",
+        "weights=IFS_Gen:11",
+        "weights=IFS_Gen:2,IFS_Gen:3",
+        "weights=<script>:2",
+        "weights=" + ",".join(f"{d}_{t}:0" for d in ("IFS", "RFS", "BIS") for t in ("Gen", "Und")),
+        "weights=" + "x" * 3001,
+        "weight.nothing=2",
+        "weight.IFS_Gen=٣",
+        "drop=RD_agee",
+        "drop=" + ",".join(f"x{n}" for n in range(121)),
+        "drop=%00",
+        "reference=UK",
+        "reference=own",
+        "reference=own&own=female:0.5",
+        "reference=own&own=female:0.5,male:0.6",
+        "own=female:0.5,male:0.5",
+        "smallest=-1",
+        "smallest=1.5",
+        "smallest=99999999",
+        "tau=inf",
+        "tau=1001",
+        "benchmark=genres&tau=60",
+        "benchmark=genres&reference=US",
+    ],
+)
+def test_what_cannot_be_changed_is_a_bad_parameter(site: Opened, bad: str) -> None:
+    about = "" if bad.startswith("benchmark") else "benchmark=iris&"
+    address = quote(f"/?{about}{bad}", safe="/?&=%:,.<>")
+    answer = site.client.get(address)
+    assert answer.status_code == 400
+    assert "BAD_PARAMETER" in answer.text
+    assert "<script>:2" not in answer.text
+
+
+def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
+    adjusted = page(site, "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&tau=70")
+    assert "not the released standard" in adjusted
+    assert "↑ 3, was 5" in adjusted
+    assert "understanding <code>UDF</code> → <code>UDR</code>" in adjusted
+    assert 'href="/?benchmark=iris&amp;standard=inaugural"' in adjusted
+    assert "not the released standard" not in page(site, "/?benchmark=iris&tau=60")
+
+
+def test_the_api_and_files_say_how_a_standard_was_adjusted(site: Opened) -> None:
+    changed = "weights=IFS_Gen:2&tau=70"
+    told = site.client.get(f"/api/v1/boards/iris?{changed}").json()
+    assert told["adjusted"] == {"weights": "IFS_Gen:2", "tau": "70"}
+    assert site.client.get("/api/v1/boards/iris").json()["adjusted"] == {}
+    answer = site.client.get(f"/download/iris/inaugural.csv?{changed}")
+    assert "-adjusted-" in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert {row["adjusted"] for row in rows} == {"weights IFS_Gen:2; tau 70"}
+    released = site.client.get("/download/iris/inaugural.csv")
+    assert "adjusted" not in released.headers["content-disposition"] + released.text.splitlines()[0]
+    assert json.loads(site.client.get(f"/download/iris/inaugural.json?{changed}").text)["adjusted"] == rows[0]["adjusted"]
+
+
+def test_the_released_board_stays_what_it_was(site: Opened) -> None:
+    before = site.space.state.snapshot()
+    for tau in range(61, 68):  # more than are kept
+        page(site, f"/?benchmark=iris&tau={tau}")
+    assert site.space.state.snapshot() == before
+    assert len(site.space.state._adjusted) == 4
