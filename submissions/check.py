@@ -88,7 +88,8 @@ def check_submission(
             progress(f"check {name}", done, len(read))
         tables[name] = check_table(name, rows, meta, bench, limits, faults)
     if "human_labels" in read:
-        beside = [rows.table for rows in (keys, read.get("annotations")) if rows is not None]
+        none = SCHEMAS["annotations"].empty_table()
+        beside = [none, *(rows.table for rows in (keys, read.get("annotations")) if rows is not None)]
         RowCheck("human_labels", read["human_labels"], limits, faults).annotated(beside)
     tables = {name: table for name, table in tables.items() if table.num_rows}
     if keys is not None:

@@ -19,6 +19,7 @@ from submissions.collector import Collector, show
 from submissions.faults import did_you_mean
 from submissions.format import LABELS, RANGES, VOCABULARY
 from submissions.limits import Limits
+from submissions.matching import matched
 from submissions.reading import Rows
 
 TASKS_OF = {"human_labels": "annotations"}
@@ -88,8 +89,9 @@ class RowCheck:
 
     def annotated(self, beside: Sequence[pa.Table]) -> None:
         """Check that people labelled images that stand in one of the tables beside."""
-        known = {image for table in beside for image in _images(table)}
-        strange = np.array([image not in known for image in _images(self.table)], bool)
+        key = ("task", "id", "sample")
+        known = pa.concat_tables([table.select(key) for table in beside])
+        strange = matched(self.table, known, key) < 0
         expected = "an image of annotations or images"
         self.flag(
             strange, "NOT_ANNOTATED", lambda r: f"{self.text('id', r)}, sample {self.text('sample', r)}", expected
@@ -246,10 +248,6 @@ class RowCheck:
         if every_face:
             silent = (found > 0) & (stated == -1)
             self.flag(silent, "FACES_MISSING", lambda r: f"no faces of {self.text('id', r)}", "how many were found")
-
-
-def _images(table: pa.Table) -> list[tuple[str, str, int]]:
-    return list(zip(*(table[name].to_pylist() for name in ("task", "id", "sample")), strict=True))
 
 
 def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -6,30 +6,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from submissions.format import VOCABULARY, Attribute, Submission
+from submissions.matching import matched
 from submissions.uncertainty.design import Floats, Integers
 from submissions.uncertainty.misclassification import fault
 
 
 def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequence[Attribute]) -> Integers:
     """(n, c) what people saw in the faces of n annotation rows of a task, places in `VOCABULARY`; -1 for nothing."""
-    found = np.full((rows.num_rows, len(columns)), -1, np.int64)
     labels = submission.rows("human_labels", task)
-    if not labels.num_rows:
-        return found
-    words = [{word: code for code, word in enumerate(VOCABULARY[column])} for column in columns]
-    known = zip(*(labels[column].to_pylist() for column in columns), strict=True)
-    codes = [[each.get(label, -1) for each, label in zip(words, said, strict=True)] for said in known]
-    seen = dict(zip(_faces(labels), codes, strict=True))
-    for row, face in enumerate(_faces(rows)):
-        if face in seen:
-            found[row] = seen[face]
+    place = matched(rows, labels, ("id", "sample", "face"))
+    found = np.full((rows.num_rows, len(columns)), -1, np.int64)
+    for number, column in enumerate(columns):
+        codes = pc.index_in(labels[column], value_set=pa.array(VOCABULARY[column])).fill_null(-1)
+        found[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
     return found
-
-
-def _faces(rows: pa.Table) -> list[tuple[str, int, int]]:
-    return list(zip(*(rows[name].to_pylist() for name in ("id", "sample", "face")), strict=True))
 
 
 def paired_counts(

@@ -32,6 +32,8 @@ PRIOR = 0.5
 _STEPS = 50
 """Of expectation maximisation; the likelihood is then within 0.001 of its maximum at matrices like the paper's."""
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Instrument:
@@ -96,11 +98,11 @@ def corrected_shares(shares: Floats, rates: Floats) -> Floats:
     Each in [0, 1] with the sum 1; nan where the seen ones are nan. Rates may not be singular (`fault`).
     """
     found = np.asarray(shares @ np.linalg.inv(rates))
-    outside = np.asarray((found < 0).any(axis=-1))
+    outside = np.asarray((found < -_ROUNDING).any(axis=-1))
+    found = on_simplex(found)
     if not outside.any():
         return found
-    k = found.shape[-1]
-    likely = 0.9 * on_simplex(found) + 0.1 / k
+    likely = 0.98 * found + 0.02 / found.shape[-1]
     back = np.swapaxes(rates, -1, -2)
     for _ in range(_STEPS):
         seen = likely @ rates

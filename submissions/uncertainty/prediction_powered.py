@@ -22,7 +22,8 @@ from submissions.uncertainty.design import Floats
 from submissions.uncertainty.misclassification import DRAWS, Corrected, on_simplex
 
 LEAST = 5
-"""Samples that people must have labelled in each distribution."""
+"""Samples that people must have labelled in each distribution, for each group; of fewer, shares are too noisy for what
+measures inequality, and no interval holds the truth."""
 _Z = 1.959964
 
 
@@ -54,9 +55,9 @@ class PredictionPowered:
 
 def fault(pairs: Floats) -> str:
     """Why the people's labels do not suffice, '' if they do. `pairs`: as of `prediction_powered`."""
-    fewest = float(pairs.sum(axis=(-1, -2)).min(initial=np.inf))
-    if fewest < LEAST:
-        return f"people labelled {fewest:.0f} samples of one of the distributions, and {LEAST} are needed of each"
+    fewest, least = float(pairs.sum(axis=(-1, -2)).min(initial=np.inf)), LEAST * pairs.shape[-1]
+    if fewest < least:
+        return f"people labelled {fewest:.0f} samples of one of the distributions, and {least} are needed of each"
     return ""
 
 

@@ -407,6 +407,36 @@ meta("meta_unknown_field", {"modle": "x"}, "UNKNOWN_FIELD", says="did you mean '
 meta(
     "meta_unknown_tool_field", {"judge": {"name": "a", "version": "b", "setings": {}}}, "UNKNOWN_FIELD", says="settings"
 )
+
+
+def matrix(name: str, changes: Any, *codes: str, says: str = "") -> None:
+    """Register a submission whose measured error of gender has these changes, or is this."""
+    good = {"labels": ["female", "male"], "counts": [[9, 1], [2, 8]]}
+    told = good | changes if isinstance(changes, dict) else changes
+    meta(name, {"label_error": {"source": "drawn", "attributes": {"gender": told}}}, *codes, says=says)
+
+
+matrix("matrix_good", {})
+matrix("matrix_turned_round", {"labels": ["male", "female"]})
+matrix("matrix_not_square", {"counts": [[9, 1], [2]]}, "LABEL_ERROR", says="2 rows of 2 numbers")
+matrix("matrix_too_large", {"counts": [[1] * 9] * 9}, "LABEL_ERROR", says="a row of counts")
+matrix("matrix_empty", {"labels": [], "counts": []}, "LABEL_ERROR")
+matrix("matrix_other_labels", {"labels": ["female", "man"]}, "LABEL_ERROR", says="female, male")
+matrix("matrix_label_twice", {"labels": ["male", "male"]}, "LABEL_ERROR")
+matrix("matrix_of_shares", {"counts": [[0.9, 0.1], [0.2, 0.8]]}, "WRONG_TYPE")
+matrix("matrix_negative", {"counts": [[-9, 1], [2, 8]]}, "VALUE_RANGE")
+matrix("matrix_huge", {"counts": [[10**12, 1], [2, 8]]}, "VALUE_RANGE", says="10,000,000")
+matrix("matrix_true", {"counts": [[True, False], [False, True]]}, "WRONG_TYPE")
+matrix("matrix_null", None, "WRONG_TYPE")
+matrix("matrix_more", {"abstained": [1, 2]}, "UNKNOWN_FIELD", says="abstained")
+meta("label_error_of_nothing", {"label_error": {"source": "x", "attributes": {}}}, "LABEL_ERROR")
+meta(
+    "label_error_of_hair",
+    {"label_error": {"source": "x", "attributes": {"hair": {}}}},
+    "UNKNOWN_VALUE",
+    "MISSING_FIELD",
+)
+meta("label_error_without_source", {"label_error": {"attributes": {}}}, "MISSING_FIELD", "LABEL_ERROR")
 meta("meta_wrong_benchmark", {"benchmark": "genre"}, "UNKNOWN_BENCHMARK", says="did you mean 'genres'")
 meta("meta_wrong_format", {"format": 2}, "UNKNOWN_FORMAT")
 meta("meta_format_true", {"format": True}, "UNKNOWN_FORMAT")
@@ -599,6 +629,28 @@ def many_kinds_of_faults(path: Path) -> Path:
 
 
 # --- annotations and judgements ---
+PEOPLE = {"task": "image", "id": "image/001", "sample": 0, "face": 0, "gender": "male"}
+FACES = jsonl([PEOPLE | {"status": "ok"}, PEOPLE | {"status": "ok", "sample": 1}])
+
+
+def people(name: str, rows: list[dict[str, Any]], *codes: str, says: str = "", annotations: bytes = FACES) -> None:
+    """Register a submission with people's labels beside two annotated images."""
+    labels = jsonl(PEOPLE | changes for changes in rows)
+    folder(name, {"annotations.jsonl": annotations, "human_labels.jsonl": labels}, *codes, says=says)
+
+
+people("people_good", [{}, {"sample": 1, "face": 3, "gender": None}])
+people("people_label_odd", [{"gender": "woman"}], "VOCABULARY", says="gender 'woman'")
+people("people_quality", [{"image_quality": 0.5}], "UNKNOWN_FIELD")
+people("people_status", [{"status": "ok"}], "UNKNOWN_FIELD")
+people("people_twice", [{}, {"gender": "female"}], "DUPLICATE_ID")
+people("people_of_another_image", [{"sample": 2}], "NOT_ANNOTATED", says="'image/001', sample 2")
+people("people_of_no_image", [{}], "NOT_ANNOTATED", annotations=b"REMOVE")
+people("people_unknown_id", [{"id": "image/999"}], "UNKNOWN_ID", "NOT_ANNOTATED")
+people("people_of_a_text", [{"task": "story", "id": "story/001"}], "WRONG_TABLE", "NOT_ANNOTATED")
+people("people_sample_beyond", [{"sample": 3}], "SAMPLE_RANGE", "NOT_ANNOTATED")
+people("people_face_beyond", [{"face": 10**6}], "FACE_RANGE")
+people("people_face_text", [{"face": "0"}], "WRONG_TYPE")
 face("face_label_odd", [{"gender": "woman"}, {"sample": 1, "race": "white"}], "VOCABULARY", says="did you mean 'White'")
 face("face_status_odd", [{"status": "OK"}], "VOCABULARY", "LABELS_WITHOUT_OK")
 face("face_quality_range", [{"image_quality": 1.5}], "VALUE_RANGE", says="1.5")

@@ -1,0 +1,24 @@
+"""Rows of two tables that are about the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) per row the first row of `among` with the same keys, which are never null; -1 if there is none."""
+    n = rows.num_rows
+    code = np.zeros(n + among.num_rows, np.int64)
+    for key in keys:
+        column = pa.chunked_array([*rows[key].chunks, *among[key].chunks], rows[key].type)
+        own = np.asarray(column.combine_chunks().dictionary_encode().indices, np.int64)
+        code = np.unique(code * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
+    known, first = np.unique(code[n:], return_index=True)
+    if not len(known):
+        return np.full(n, -1, np.int64)
+    place = np.minimum(np.searchsorted(known, code[:n]), len(known) - 1)
+    return np.where(known[place] == code[:n], first[place], -1)
