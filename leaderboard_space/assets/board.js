@@ -40,7 +40,7 @@ const PLACE = "fairspace-adjusting";
 for (const form of document.querySelectorAll("[data-sensitivity]")) {
   const said = form.querySelector("[data-said]");
   const fields = (begin) => [...form.elements].filter((field) => field.name?.startsWith(begin) && field.value !== "");
-  const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${Number(field.value)}`).join(",");
+  const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${Number(field.value)}`).sort().join(",");
   const wrong = () => {
     if (!form.checkValidity()) return "A number is out of its range.";
     if (form.elements.reference?.value !== "own") return "";
@@ -62,7 +62,7 @@ for (const form of document.querySelectorAll("[data-sensitivity]")) {
     const own = form.elements.reference?.value === "own";
     const parts = [...form.querySelectorAll("input[type=hidden]")].map((field) => [field.name, field.value]);
     parts.push(["weights", pairs("weight.", fields("weight.").filter((field) => Number(field.value) !== 1))]);
-    parts.push(["drop", [...form.querySelectorAll("[name=drop]:checked")].map((box) => box.value).join(",")]);
+    parts.push(["drop", [...form.querySelectorAll("[name=drop]:checked")].map((box) => box.value).sort().join(",")]);
     parts.push(["reference", form.elements.reference?.value ?? ""]);
     parts.push(["own", own ? pairs("share.", fields("share.")) : ""]);
     for (const name of ["smallest", "tau"]) {
@@ -82,7 +82,7 @@ const place = sessionStorage.getItem(PLACE);
 if (place) {
   sessionStorage.removeItem(PLACE);
   const [id, top] = JSON.parse(place);
-  const field = id && document.getElementById(id);
+  const field = id ? document.getElementById(id) : null;
   field?.closest("details")?.setAttribute("open", "");
   field?.focus({ preventScroll: true });
   scrollTo(0, top);
