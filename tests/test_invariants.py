@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from submissions.baselines import NAMES as BASELINES
-from submissions.baselines import write_baseline
 from submissions.benchmark import Scored
 from submissions.check import check_submission
 from submissions.format import Submission
@@ -24,6 +22,9 @@ from submissions.result import Result, rescore, score_submission
 from submissions.values import Value
 from submissions.writing import write_submission
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
+from tests.scored_baselines import baseline as baseline
+from tests.scored_baselines import scored_baseline
+from tests.shared_folder import shared_folder
 from tests.submissions import iris_factory
 
 UNFAVOURABLE = {
@@ -43,22 +44,9 @@ DESCRIPTIVE = ("na_rate", "competence", "share", "invalid", "chance")
 Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
 
 
-@lru_cache
-def baseline(name: str, bench: str, folder: Path) -> Submission:
-    report = check_submission(write_baseline(name, bench, folder / f"{bench}-{name}"))
-    assert report.faults == ()
-    assert report.submission is not None
-    return report.submission
-
-
-@lru_cache
-def scored_baseline(name: str, bench: str, folder: Path) -> Result:
-    return score_submission(baseline(name, bench, folder))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("baselines")
+    return shared_folder(tmp_path_factory)
 
 
 def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:

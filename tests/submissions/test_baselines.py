@@ -12,7 +12,6 @@ from builders.genres import pair_list
 from submissions import genres_features
 from submissions.baseline_genres import tables as genres_tables
 from submissions.baselines import NAMES, write_baseline
-from submissions.benchmark import Scored
 from submissions.check import read_submission
 from submissions.faults import UsageError
 from submissions.genres_splitting import Parts, split
@@ -20,6 +19,8 @@ from submissions.lexicons import NotAvailableError
 from submissions.registry import NAMES as BENCHMARKS
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import score_submission
+from tests.scored_baselines import baseline, scored_baseline
+from tests.shared_folder import shared_folder
 
 FLOOR = {
     "iris": "no better than a constant answer",
@@ -30,9 +31,14 @@ FLOOR = {
 """What a standard says of the constant model."""
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shared_folder(tmp_path_factory)
+
+
 @pytest.mark.parametrize(("benchmark", "name"), list(product(BENCHMARKS, NAMES)))
-def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: str, tmp_path: Path) -> None:
-    given = read_submission(write_baseline(name, benchmark, tmp_path / "baseline"))
+def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: str, shared: Path) -> None:
+    given = baseline(name, benchmark, shared)
     assert given.meta.baseline == name
     assert given.meta.model == f"baseline: {name}"
     bench = find_benchmark(benchmark)
@@ -44,13 +50,9 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
         assert found == (6000 if task.name == "generation_steer" else expected)
 
 
-def scored_baseline(name: str, benchmark: str, folder: Path) -> Scored:
-    return score_submission(read_submission(write_baseline(name, benchmark, folder / name))).scored
-
-
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, tmp_path: Path) -> None:
-    scored = scored_baseline("constant", benchmark, tmp_path)
+def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, shared: Path) -> None:
+    scored = scored_baseline("constant", benchmark, shared).scored
     assert scored.ranked is None
     assert any(FLOOR[benchmark] in reason for reason in scored.unranked)
 
@@ -59,16 +61,16 @@ def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, tmp
     "benchmark",
     [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS],
 )
-def test_the_refusing_model_is_not_ranked(benchmark: str, tmp_path: Path) -> None:
-    scored = scored_baseline("refusing", benchmark, tmp_path)
+def test_the_refusing_model_is_not_ranked(benchmark: str, shared: Path) -> None:
+    scored = scored_baseline("refusing", benchmark, shared).scored
     assert scored.ranked is None
     assert scored.unranked
     assert scored.scores[scored.ranking].state != "value"
 
 
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])
-def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str, tmp_path: Path) -> None:
-    balanced, stereotyped = (scored_baseline(n, benchmark, tmp_path).ranked for n in ("balanced", "stereotyped"))
+def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str, shared: Path) -> None:
+    balanced, stereotyped = (scored_baseline(n, benchmark, shared).scored.ranked for n in ("balanced", "stereotyped"))
     assert balanced is not None
     assert stereotyped is not None
     assert (balanced > stereotyped) == find_benchmark(benchmark).higher_is_better
@@ -84,7 +86,7 @@ def test_the_judged_metrics_of_the_narratives(
         raise NotAvailableError("not needed")
 
     monkeypatch.setattr(genres_features, "count", no_parser)
-    scores = scored_baseline(name, "genres", tmp_path).scores
+    scores = score_submission(read_submission(write_baseline(name, "genres", tmp_path / name))).scored.scores
     assert scores["M4"].value == status
     assert scores["M7"].value == pytest.approx(correlation)
     assert scores["M8"].value == pytest.approx(correlation)
