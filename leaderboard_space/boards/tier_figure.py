@@ -45,18 +45,27 @@ def _ranked(row: Row) -> Value | None:
 
 def _figure(rows: Sequence[Row], height: int) -> go.Figure:
     figure = go.Figure()
+    line = {"mode": "lines", "hoverinfo": "skip"}
     values = [_ranked(row) for row in rows]
     places = list(range(len(rows)))
     known = [(place, value) for place, value in zip(places, values, strict=True) if value is not None]
     sure = [(place, value.uncertainty) for place, value in known if value.uncertainty is not None]
+    open_ = [(place, value.low, value.high) for place, value in known if value.low != value.high]
+    if open_:
+        figure.add_scatter(
+            x=[end for _, low, high in open_ for end in (low, high, None)],
+            y=[place for place, _, _ in open_ for _ in range(3)],
+            line={"color": plots.GREY, "width": 1.5},
+            name="what missing answers could mean",
+            **line,
+        )
     figure.add_scatter(
         x=[end for _, about in sure for end in (about.low, about.high, None)],
         y=[place for place, _ in sure for _ in range(3)],
-        mode="lines",
         line={"color": plots.BLUE, "width": 5},
         opacity=0.55,
         name="95 % interval",
-        hoverinfo="skip",
+        **line,
     )
     figure.add_scatter(
         x=[value.value for _, value in known],
@@ -90,8 +99,9 @@ TIERS = Figure(
     "Which models can be told apart",
     "One line per model that was scored here, the best above; the thick line is the 95 % interval of its score, the "
     "upright mark the score itself, which lies beside the interval where few samples make gaps look larger than they "
-    "are. A band is a tier: its best model, and those that are not significantly worse than that one, on common items "
-    "and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. Intervals "
-    "that overlap do not say that two models are alike: their errors may move together.",
+    "are. A thin line reaches from the best to the worst that missing answers could mean; ranks and tiers go by its "
+    "worse end. A band is a tier: its best model, and those that are not significantly worse than that one, on common "
+    "items and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. "
+    "Intervals that overlap do not say that two models are alike: their errors may move together.",
     _draw,
 )
