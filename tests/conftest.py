@@ -20,21 +20,20 @@ os.environ.update(
 
 LONGEST = (
     "tests/ares/test_annotate.py",  # trains the model that others wait for
-    "tests/test_publish_loop.py",
-    "tests/submissions/running/test_runs.py",
+    "tests/test_publish_loop.py",  # builds the samples that others read
+    "tests/test_invariants.py",
     "tests/submissions/running/test_runs_killed.py",
     "tests/submissions/running/test_runs_stopped.py",
-    "tests/builders/test_iris_steer_60.py",
-    "tests/submissions/running/test_transformers_path.py",
+    "tests/submissions/running/test_runs.py",
     "tests/submissions/running/test_judging.py",
+    "tests/submissions/running/test_transformers_path.py",
+    "tests/ares/test_training_processes.py",
+    "tests/submissions/running/test_images_diffusers.py",
     "tests/builders/test_iris_classifier_25.py",
     "tests/builders/test_iris_ideal_52.py",
-    "tests/submissions/running/test_parts_builds.py",
-    "tests/submissions/running/test_images_diffusers.py",
-    "tests/builders/test_genres_dataset.py",
     "tests/ares/test_evaluate.py",
 )
-"""Files of half a minute and more of a core; `make test` begins with them, and with those that drive a browser."""
+"""Files of a third of a minute and more of a core; `make test` begins with them, and with those that drive a browser."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
