@@ -31,8 +31,10 @@ def draw(name: str, found: Mapping[str, Any]) -> go.Figure:
         figure = _bars(
             name, rows, {"mean_similarity": "mean similarity"}, "cosine of paraphrases", "standard_deviation"
         )
-        low = min((c["mean_similarity"] for c in _all(name, rows) if c["mean_similarity"] is not None), default=0)
-        return figure.update_yaxes(range=[min(0.9, low - 0.05), 1.01]).add_hline(y=found["threshold"], line=_line())
+        known = [row for row in _all(name, rows) if row["mean_similarity"] is not None]
+        low = min(((row["mean_similarity"] or 0) - (row["standard_deviation"] or 0) for row in known), default=0.95)
+        figure.update_yaxes(range=[min(0.9, low - 0.05), 1.02])
+        return figure.add_hline(y=found["threshold"], line=_line())
     if name == DISTORTION:
         return _bars(name, rows, {"distortion": "distortion"}, "ratio after / ratio before").add_hline(
             y=1, line=_line()
@@ -95,17 +97,19 @@ def _bars_into(
             up = [None if v is None else e[1] - v for v, e in zip(values, ends, strict=True)]
             down = [None if v is None else v - e[0] for v, e in zip(values, ends, strict=True)]
             bar["error_y"] = {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": INK}
-        figure.add_bar(
-            x=places,
-            y=values,
-            width=width * 0.92,
-            name=label,
-            legendgroup=label,
-            showlegend=legend,
-            marker={"color": colour},
-            customdata=[f"{plot(o)}, {label}: {number(v, 4)}" for o, v in zip(rows, values, strict=True)],
-            hovertemplate="%{customdata}<extra>this model</extra>",
-            **bar,
+        drawn = go.Scatter if error else go.Bar  # a bar says something of 0, which a cosine near 1 leaves far below
+        bar |= {"mode": "markers", "marker": {"color": colour, "size": 12}} if error else {"width": width * 0.92}
+        figure.add_trace(
+            drawn(
+                x=places,
+                y=values,
+                name=label,
+                legendgroup=label,
+                showlegend=legend,
+                customdata=[f"{plot(o)}, {label}: {number(v, 4)}" for o, v in zip(rows, values, strict=True)],
+                hovertemplate="%{customdata}<extra>this model</extra>",
+                **{"marker": {"color": colour}} | bar,
+            ),
             **at,
         )
         for model, mark in MARKS.items():
@@ -118,6 +122,7 @@ def _bars_into(
                     name=f"{model}, as printed",
                     legendgroup=model,
                     showlegend=legend and which == 0,
+                    legendrank=2000,
                     marker={"symbol": mark, "size": 9, "color": INK, "line": {"width": 2, "color": INK}},
                     customdata=[f"{plot(o)}, {label}: {shown[o]}" for o in rows if o in shown],
                     hovertemplate=f"%{{customdata}}<extra>{model}, as printed</extra>",
@@ -160,6 +165,7 @@ def _steps(found: Mapping[str, Any]) -> go.Figure:
             fill="toself",
             fillcolor="rgba(0, 114, 178, 0.16)",
             line={"width": 0},
+            mode="lines",
             name="95 % interval of the mean",
             hoverinfo="skip",
         )
@@ -173,7 +179,7 @@ def _steps(found: Mapping[str, Any]) -> go.Figure:
     )
     figure = finish(figure, 420)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title="generation step", zeroline=False)
+    figure.update_xaxes(title="generation step", zeroline=False, dtick=1 if len(found["steps"]) < 12 else None)
     return figure.update_yaxes(title="female  ←  cosine  →  male", zerolinewidth=2, automargin=True)
 
 

@@ -83,7 +83,7 @@ dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; font-family
 _DRAW = """
 for (const place of document.querySelectorAll("[data-figure]")) {
   const { data, layout } = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-  if (innerWidth < 560) { layout.font.size = 11; layout.margin.l = 40; layout.margin.r = 6; }
+  if (innerWidth < 560 && layout.margin) { layout.font.size = 11; layout.margin.l = 40; layout.margin.r = 6; }
   Plotly.newPlot(place, data, layout, { displayModeBar: false, responsive: true });
 }
 """

@@ -155,9 +155,8 @@ def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
         gender = gender or known.get(name, "")
         if gender not in NOUNS or not name:
             hint = did_you_mean(name, known)
-            raise UsageError(
-                f"--occupations {word}{hint}: say which gender is the stereotypical one, {name}:male or :female."
-            )
+            told = f"say which gender is the stereotypical one, {name}:male or {name}:female"
+            raise UsageError(f"--occupations {word}: {told}{hint}.")
         chosen[name] = gender
     stimuli = Stimuli(chosen or OCCUPATIONS)
     return stimuli if images is None else _with_images(stimuli, images)

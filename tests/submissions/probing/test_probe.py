@@ -1,0 +1,282 @@
+"""`fairspace probe` from beginning to end on tiny models of both kinds: values, files, page, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from metrics.association_bias.formula import measure as association
+from metrics.representation_similarity_bias.formula import measure as similarity
+from submissions.faults import UsageError
+from submissions.probing.extraction import Extractor
+from submissions.probing.measuring import dumps, probe
+from submissions.probing.opening import Opened, open_model
+from submissions.probing.page import page
+from submissions.probing.recipe import Recipe, make_recipe, read_recipe
+from submissions.probing.stimuli import ATTRIBUTES, make_stimuli
+from submissions.running.errors import RunError
+from tests.leaderboard_space.chromium import chromium
+from tests.metrics.tables import ROOT
+from tests.submissions.probing import tiny_models
+
+Run = Callable[..., tuple[int, str, str]]
+ALL = (
+    "representation_similarity_bias",
+    "association_bias",
+    "intent_consistency",
+    "projection_distortion",
+    "stepwise_bias",
+    "embedding_complexity",
+)
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("images")
+    random = np.random.default_rng(3)
+    for name in ("anchor", "doctor", "basketball_player"):
+        for gender in ("male", "female"):
+            (folder / name / gender).mkdir(parents=True)
+            pixels = random.integers(0, 255, (48, 40, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / name / gender / "1.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def janus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_models.janus(tmp_path_factory.mktemp("models") / "tiny-janus")
+
+
+@pytest.fixture(scope="module")
+def opened(janus: Path) -> tuple[Opened, Recipe]:
+    recipe = read_recipe("janus")
+    return open_model(str(janus), recipe, "cpu"), recipe
+
+
+@pytest.fixture(scope="module")
+def found(opened: tuple[Opened, Recipe], images: Path) -> dict[str, Any]:
+    return probe(*opened, make_stimuli("doctor, nurse, basketball player", images))
+
+
+def test_janus_is_measured_by_all_six(found: dict[str, Any]) -> None:
+    assert {name: each["state"] for name, each in found["probes"].items()} == dict.fromkeys(ALL, "value")
+    assert found["probes"]["stepwise_bias"]["steps"] == [0, 1, 2, 3]
+    assert found["probes"]["representation_similarity_bias"]["coverage"] == pytest.approx(2 / 3)
+    nurse = found["probes"]["representation_similarity_bias"]["by_occupation"]["nurse"]
+    assert (nurse["value"], nurse["reason"]) == (None, "there is no stereotypical image")
+
+
+def test_qwen_image_is_measured_by_all_but_steps(tmp_path: Path, images: Path) -> None:
+    recipe = read_recipe("qwen-image")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of diffusers, about its own names
+        model = open_model(str(tiny_models.qwen_image(tmp_path / "model")), recipe, "cpu")
+        probes = probe(model, recipe, make_stimuli("doctor,drummer", images))["probes"]
+    states = {name: each["state"] for name, each in probes.items()}
+    assert states == dict.fromkeys(ALL, "value") | {"stepwise_bias": "not_run"}
+    assert probes["stepwise_bias"]["reason"] == "the recipe names no step"
+    ratios = probes["projection_distortion"]["by_occupation"]["doctor"]
+    assert ratios["ratio_before"] != ratios["ratio_after"]
+
+
+def test_two_probes_are_the_same_bytes_and_none_leaves_a_hook(
+    opened: tuple[Opened, Recipe], found: dict[str, Any], images: Path
+) -> None:
+    again = probe(*opened, make_stimuli("doctor, nurse, basketball player", images))
+    assert dumps(again) == dumps(found)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in opened[0].modules.values())
+
+
+def test_association_is_that_of_the_model_s_own_embedding_table(
+    opened: tuple[Opened, Recipe], found: dict[str, Any]
+) -> None:
+    model, tokenizer = opened[0].model, opened[0].tokenizer
+    table = model.get_input_embeddings().weight.detach().double().numpy()
+
+    def vector(word: str) -> Any:
+        return table[tokenizer(word, add_special_tokens=False)["input_ids"]].mean(0)
+
+    sets = {name: np.stack([vector(word) for word in words]) for name, words in ATTRIBUTES.items()}
+    expected = association({name: vector(name)[None] for name in ("doctor", "nurse", "basketball player")}, sets)
+    assert found["probes"]["association_bias"]["absolute_difference"] == pytest.approx(expected["absolute_difference"])
+
+
+def test_similarity_is_that_of_what_the_language_model_is_given(
+    opened: tuple[Opened, Recipe], found: dict[str, Any], images: Path
+) -> None:
+    import torch
+
+    def vector(name: str, gender: str) -> Any:
+        image = Image.open(images / name / gender / "1.png")
+        pixels = opened[0].image_processor(images=[image], return_tensors="pt")["pixel_values"]
+        with torch.no_grad():
+            features = opened[0].model.model.get_image_features(pixels).pooler_output
+        return features.mean(1).double().numpy()
+
+    doctor = {("stereotypical", "male"): vector("doctor", "male")}
+    doctor["counter_stereotypical", "female"] = vector("doctor", "female")
+    expected = similarity({"doctor": doctor}, {gender: vector("anchor", gender) for gender in ("male", "female")})
+    value = found["probes"]["representation_similarity_bias"]["by_occupation"]["doctor"]["value"]
+    assert value == pytest.approx(expected["by_occupation"]["doctor"]["value"], abs=1e-6)
+
+
+def test_the_last_step_s_latent_is_what_the_whole_prompt_gives(opened: tuple[Opened, Recipe]) -> None:
+    import torch
+
+    text = "a photo of a doctor"
+    first = Extractor(*opened).prompts([text, "a photo of a nurse", text], ("step",), 9)["step"]
+    call = opened[1].generate
+    assert call is not None
+    ids = opened[0].tokenizer(f"{call.prefix}{text}{call.suffix}", return_tensors="pt")
+    with torch.no_grad():
+        hidden = opened[0].model.model.language_model(**ids).last_hidden_state[0, -1]
+    assert first[0].vectors.shape == (4, 32)
+    assert first[0].vectors[0] == pytest.approx(hidden.double().numpy(), abs=1e-5)
+    assert first[0].vectors == pytest.approx(first[2].vectors, abs=1e-5)
+    assert not np.allclose(first[0].vectors, first[1].vectors, atol=1e-2)
+
+
+def test_the_documented_command_writes_json_tables_and_page(
+    run: Run, janus: Path, images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "submissions" / "RUNNING.md").read_text(encoding="utf-8")
+    command = next(line for line in text.splitlines() if line.startswith("fairspace probe "))
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command.partition("#")[0])[1:]
+    named = {"models/Janus-Pro-1B": janus, "probe-images": images}
+    assert set(named) < set(words)
+    code, out, err = run(*(named.get(word, word) for word in words), "--steps", 2, "--occupations", "doctor,nurse")
+    assert code == 0, err
+    assert "Next: open probed/probe.html" in out
+    written = json.loads((tmp_path / "probed" / "probe.json").read_text())
+    assert set(written["probes"]) == set(ALL)
+    assert re.fullmatch(r"sha256 [0-9a-f]{16}", written["signature"]["revision"])
+    assert str(tmp_path) not in json.dumps(written)
+    assert {path.name for path in (tmp_path / "probed").iterdir()} == {
+        "probe.json",
+        "probe.html",
+        *(f"{name}.csv" for name in ALL),
+    }
+    with (tmp_path / "probed" / "association_bias.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["occupation"], row["model"]) for row in rows if "printed" in row["model"]] == [
+        ("doctor", "BLIP3-o (printed)"),
+        ("nurse", "Harmon (printed)"),
+    ]
+    assert rows[2]["absolute_difference"] == "0.0427"
+
+
+def test_page_tells_what_is_undefined_and_not_run_and_asks_for_nothing(found: dict[str, Any]) -> None:
+    probes = found["probes"] | {"stepwise_bias": {"state": "not_run", "reason": "<b>none</b>"}}
+    signature = found["signature"] | {"model": "</script><script>alert(1)</script>"}
+    shown = page(found | {"probes": probes, "signature": signature})
+    body = shown.partition("<script>/**")[0]
+    assert "Not run: &lt;b&gt;none&lt;/b&gt;." in body
+    assert "<td>undefined</td>" in body
+    assert "alert(1)</script>" not in body
+    assert not re.search(r'(src|href)="', body)
+
+
+@pytest.mark.browser
+def test_every_figure_is_drawn_in_a_browser_without_a_network(found: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "probe.html").write_text(page(found), encoding="utf-8")
+    asked: list[str] = []
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 420, "height": 900})
+        tab.on("pageerror", lambda error: asked.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto((tmp_path / "probe.html").as_uri())
+        tab.wait_for_function("document.querySelectorAll('.figure .main-svg').length >= 6")
+        assert tab.locator(".figure .plot-container").count() == 6
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 420
+        assert "undefined" in tab.locator("#representation_similarity_bias .figure").inner_text()
+    assert asked == [(tmp_path / "probe.html").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("nowhere --recipe janus --out x", 1, "MODEL_UNKNOWN"),
+        ("MODEL --recipe januz --out x", 1, "did you mean 'janus'?"),
+        ("MODEL --recipe mine.toml --out x", 1, "such as model.language_model"),
+        ("MODEL --recipe other.toml --out x", 1, "Expected: Other, which the recipe other is for"),
+        ("MODEL --recipe janus --out nowhere/x", 2, "There is no folder nowhere"),
+        ("MODEL --recipe janus --out full", 2, "full holds something else"),
+        ("MODEL --recipe janus --out x --occupations plumber", 2, "plumber:male or plumber:female"),
+        ("MODEL --recipe janus --out x --occupations doctr", 2, "did you mean 'doctor'?"),
+        ("MODEL --recipe janus --out x --images full", 2, "full holds no images of these occupations"),
+        ("MODEL --recipe janus --out x --dtype int8", 2, "one of float32, float16, bfloat16"),
+    ],
+)
+def test_wrong_use_is_explained_and_writes_nothing(
+    run: Run, janus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("")
+    head = 'name = "other"\narchitectures = ["Other"]\n'
+    rest = '[generate]\ncall = "generate"\n[stages.intent]\nmodule = "model.languag_model"\n'
+    (tmp_path / "other.toml").write_text(head + rest)
+    (tmp_path / "mine.toml").write_text('name = "mine"\n' + rest)
+    given = [str(janus) if word == "MODEL" else word for word in arguments.split()]
+    found, _, err = run("probe", *given)
+    assert found == code, err
+    assert said in " ".join(err.split())
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_model_of_the_user_s_own_code_is_probed(tmp_path: Path, janus: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import torch\n"
+        "from transformers import AutoTokenizer\n"
+        "def make(device):\n"
+        f"    words = AutoTokenizer.from_pretrained({str(janus)!r})\n"
+        "    torch.manual_seed(1)\n"
+        "    return torch.nn.Sequential(torch.nn.Embedding(len(words), 6)), words, None\n"
+    )
+    data = {"name": "own", "words": {"call": "0", "special": False}, "stages": {"words": {"module": "0"}}}
+    recipe = make_recipe(data, "own")
+    found = probe(open_model(f"python:{tmp_path / 'mine.py'}:make", recipe), recipe, make_stimuli("doctor"))
+    assert found["signature"]["model"] == "mine:make"
+    states = {name: each["state"] for name, each in found["probes"].items()}
+    assert states == dict.fromkeys(ALL, "not_run") | {"association_bias": "value"}
+
+
+def test_a_call_that_is_no_module_and_no_known_method_is_refused(opened: tuple[Opened, Recipe]) -> None:
+    data = {"name": "x", "generate": {"call": "save_pretrained"}, "stages": {"intent": {"module": "model"}}}
+    with pytest.raises(RunError, match=r"RECIPE_INVALID at x: generate\.call"):
+        Extractor(opened[0], make_recipe(data, "x"))
+
+
+def test_stimuli_are_the_paper_s_to_the_letter() -> None:
+    stimuli = make_stimuli("doctor,electrician,nurse")
+    assert stimuli.paraphrases("doctor")[:2] == [
+        "a photo of a male doctor",
+        "generate an image of a man who is a doctor",
+    ]
+    assert stimuli.triple("doctor") == {
+        "neutral": "a doctor",
+        "stereotypical": "a male doctor",
+        "counter_stereotypical": "a female doctor",
+    }
+    assert stimuli.triple("electrician")["neutral"] == "an electrician"
+    assert stimuli.triple("nurse")["stereotypical"] == "a female nurse"
+    assert len(stimuli.steers("nurse")["counter_stereotypical"]) == 5
+    assert ATTRIBUTES == {"male": ("male", "man", "he"), "female": ("female", "woman", "she")}
+
+
+def test_hash_of_the_stimuli_follows_what_is_shown(images: Path) -> None:
+    hashes = {make_stimuli(names, folder).hash for names in ("doctor", "doctor:female") for folder in (None, images)}
+    assert len(hashes) == 4
+    with pytest.raises(UsageError):
+        make_stimuli("plumber:other")
