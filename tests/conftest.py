@@ -33,7 +33,7 @@ LONGEST = (
     "tests/builders/test_iris_ideal_52.py",
     "tests/ares/test_evaluate.py",
 )
-"""Files of a third of a minute and more of a core; `make test` begins with them, and with those that drive a browser."""
+"""Files of twenty seconds of a core and more; `make test` begins with them, and with those that drive a browser."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
