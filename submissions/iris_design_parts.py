@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from submissions.uncertainty.design import Floats, Integers
 
+ALIKE = (
+    "allows for the bias of groups that are alike, and holds 0 unless the value is above what 95 % of fair models show"
+)
+"""The note of values that are sums of gaps, largest gaps, or sizes."""
+
 
 def indicator(codes: Integers, size: int) -> Floats:
     """(n, size) 1 where a row has that code; a row whose code is below 0 has none."""

@@ -14,7 +14,7 @@ from metrics.distribution_divergence.formula import divergence
 from metrics.iris_score.standards import GRANULAR
 from metrics.representation_disparity.formula import disparity
 from submissions.format import RANGES, Submission
-from submissions.iris_design_parts import indicator, listed, mean_of, multinomial
+from submissions.iris_design_parts import ALIKE, indicator, listed, mean_of, multinomial
 from submissions.iris_generation import NEUTRAL, QUALITY, STEER, faces, steer_images
 from submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
 from submissions.uncertainty.uncertainty import Method
@@ -102,6 +102,8 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         biased=frozenset((*names, *jsd)),
         fair=fair,
         intervals=intervals,
+        tested=frozenset(names),
+        notes=dict.fromkeys(names, ALIKE),
     )
 
 

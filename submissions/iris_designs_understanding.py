@@ -22,7 +22,7 @@ from builders.iris_groups import (
 from builders.labour import REGIONS, Region, shares
 from metrics.distribution_divergence.formula import divergence
 from submissions.format import Submission
-from submissions.iris_design_parts import indicator, listed, mean_of, multinomial, span
+from submissions.iris_design_parts import ALIKE, indicator, listed, mean_of, multinomial, span
 from submissions.iris_occupations import EmbeddingMissingError
 from submissions.iris_understanding import (
     OCCUPATION,
@@ -96,6 +96,8 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         biased=biased,
         fair=fair,
         intervals=dict.fromkeys(biased, "bracket"),
+        tested=biased,
+        notes=dict.fromkeys(biased, ALIKE),
     )
 
 

@@ -1,5 +1,7 @@
 """How often 95 % intervals of IRIS' values and scores hold the truth, at the sizes of the protocol.
 
+Prints the share of every value, and of every family of values the mean and the lowest.
+
     python -m tests.benchmarks.iris_coverage [submissions per model] [model ...]
 
 The figures of `submissions/uncertainty/README.md` are made by it.
@@ -68,8 +70,32 @@ def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[
     return held
 
 
+FAMILIES = {
+    "RD": ("RD_",),
+    "JSD of images": ("JSD_US_", "JSD_EU_"),
+    "penalties": ("Penalty_",),
+    "AD": ("AD_",),
+    "SPD": ("SPD_",),
+    "SDS": ("AbsSDS_",),
+    "JSD of the tournament": ("JSD_gender_", "JSD_age_", "JSD_skin_"),
+    "AC, DHR": ("ac_diff_", "dhr_"),
+}
+
+
+def summary(held: dict[tuple[str, str], list[bool]], kinds: list[str]) -> Iterator[str]:
+    """A line per family: mean and lowest share of its values, in percent, by kind of interval."""
+    for family, prefixes in FAMILIES.items():
+        cells = []
+        for kind in kinds:
+            shares = [
+                100 * np.mean(x) for (name, made), x in held.items() if made == kind and name.startswith(prefixes)
+            ]
+            cells.append(f"{np.mean(shares):6.0f}, {min(shares):3.0f}")
+        yield f"{family:45}" + "".join(f"{cell:>14}" for cell in cells)
+
+
 def main() -> None:
-    """Print one line per value: the share of intervals of each kind that hold the truth."""
+    """Print one line per value, then one per family."""
     submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
     chosen = sys.argv[2:] or list(models())
     for model in chosen:
@@ -80,6 +106,7 @@ def main() -> None:
         for name in dict.fromkeys(name for name, _ in held):
             cells = [f"{np.mean(held[name, kind]):14.2f}" if (name, kind) in held else " " * 14 for kind in kinds]
             print(f"{name:36}{truths.get(name, np.nan):9.4f}" + "".join(cells), flush=True)
+        print("\n".join(summary(held, kinds)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A few of the simulations of `tests/benchmarks/iris_coverage.py`: intervals of drawn submissions hold the truth.
 
-The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in five thousand times.
+The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times.
 """
 
 from __future__ import annotations
