@@ -42,17 +42,18 @@ def designs(submission: Submission) -> list[Design]:
     found = []
     answers = subjective_answers(submission)
     if objective := grids(submission, answers, "llm_objective"):
-        found.append(_objective(objective))
+        found.append(objective_design(objective))
     if len(answers.row):
         found.append(subjective_design(answers))
     for task in T2I_CONTEXTS:
         faces = image_faces(submission, task)
         if faces is not None:
-            found.append(_images(task, faces))
+            found.append(image_design(task, faces))
     return found
 
 
-def _objective(found: Mapping[str, Grid]) -> Design:
+def objective_design(found: Mapping[str, Grid]) -> Design:
+    """The design of `llm_objective`, from the grid of each attribute."""
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
     for a in ATTRIBUTES:
         counts[a][0, with_attribute(a)] = found[a].counts
@@ -80,7 +81,8 @@ def _objective(found: Mapping[str, Grid]) -> Design:
     )
 
 
-def _images(task: str, faces: Faces) -> Design:
+def image_design(task: str, faces: Faces) -> Design:
+    """The design of an image task."""
     cells = prompt_cells(task).astype(np.int64)
     strata = np.repeat(np.arange(len(cells)), SAMPLES[task])
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]

@@ -42,14 +42,14 @@ def designs(submission: Submission) -> list[Design]:
     """One design of everything, for it is read from the same passages; none without narratives."""
     if not submission.rows("responses", "narrative").num_rows:
         return []
-    found = features(submission)
+    return [design_of(features(submission))]
+
+
+def design_of(found: Features) -> Design:
+    """The design of all that was read from a submission's passages."""
     parts = [(metric, "", found) for metric in _COLUMNS if metric not in found.absent]
     for number, other in enumerate(found.others.values(), 2):
         parts += [(metric, f"@{number}", other) for metric in JUDGED if metric not in other.absent]
-    return [_design(parts, found)]
-
-
-def _design(parts: list[tuple[str, str, Features]], found: Features) -> Design:
     terms = [_terms(_pairs(metric, judged)) for metric, _, judged in parts]
     for share in (found.shares["competent"], found.shares["distinct"]):
         terms.append(np.stack([share, share, ~np.isnan(share)], axis=1))

@@ -36,17 +36,20 @@ _NOTE = (
 def designs(submission: Submission) -> list[Design]:
     """One design for each kind of picture that was asked about."""
     found = answers(submission)
-    designs = []
-    for pictures, tasks in _PICTURES.items():
-        parts = [(cell, found[cell.name]) for cell in CELLS if cell.task in tasks]
-        run = [_Part(cell, said) for cell, said in parts if said is not None]
-        if run:
-            designs.append(_design(pictures, run))
-    return designs
+    parts = [Part(cell, said) for cell in CELLS if (said := found[cell.name]) is not None]
+    return designs_of(parts)
+
+
+def designs_of(parts: list[Part]) -> list[Design]:
+    """The designs of the cells that were run."""
+    by_picture = {
+        pictures: [part for part in parts if part.cell.task in tasks] for pictures, tasks in _PICTURES.items()
+    }
+    return [_design(pictures, own) for pictures, own in by_picture.items() if own]
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """One cell and what was answered."""
 
     cell: Cell
@@ -54,6 +57,7 @@ class _Part:
 
     @property
     def places(self) -> int:
+        """Sides of a picture, or places in the sentence."""
         return questions(self.cell).options.shape[1]
 
     @property
@@ -82,6 +86,7 @@ class _Part:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Of the four values."""
         return tuple(f"{self.cell.name}{suffix}" for suffix in ("", "_na_filtered", "_na_rate", "_position_share"))
 
     def values(self, counts: Floats) -> Floats:
@@ -112,7 +117,7 @@ def _instances(cell: Cell) -> int:
     return sum(len(other.instances) for other in CELLS if other.task == cell.task)
 
 
-def _design(pictures: str, parts: list[_Part]) -> Design:
+def _design(pictures: str, parts: list[Part]) -> Design:
     strata = _strata(parts[0])
     counts = vstack([_counts(part, len(strata)) for part in parts], format="csr")
     ends = np.cumsum([part.size for part in parts])[:-1]
@@ -140,7 +145,7 @@ def _design(pictures: str, parts: list[_Part]) -> Design:
     )
 
 
-def _strata(part: _Part) -> Integers:
+def _strata(part: Part) -> Integers:
     """(pictures,) the two groups of a pair, the trait of an image."""
     asked = questions(part.cell)
     strata = np.zeros(int(part.picture.max()) + 1, np.int64)
@@ -148,7 +153,7 @@ def _strata(part: _Part) -> Integers:
     return strata
 
 
-def _counts(part: _Part, pictures: int) -> csr_array:
+def _counts(part: Part, pictures: int) -> csr_array:
     """(size, pictures) what each picture adds to the counts."""
     rows = part.rows()
     used = rows >= 0
