@@ -77,17 +77,16 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     values = large_enough(values, adjustment)
     scores: dict[str, Value] = {}
     weights = None if adjustment is AS_RELEASED else counting(standard, adjustment)
+    faults = {sector: _sector_faults(values, sector, standard, weights) for sector in standard.sectors}
     for sector in standard.sectors:
         scores[sector] = _sector(values, sector, standard, weights)
         if not adjustment.weight(sector) or is_left_out(scores[sector]):
             continue
-        reasons = _sector_faults(values, sector, standard, weights)
-        if scores[sector].state != "value":
-            reasons = [f"{sector} is undefined: {scores[sector].reason}"]
-        unranked += reasons
+        undefined_as = [f"{sector} is undefined: {scores[sector].reason}"]
+        unranked += faults[sector] if scores[sector].state == "value" else undefined_as
     scores["iris_score"] = _total(values, scores, standard, weights)
     ranked = None if unranked else scores["iris_score"].low
-    labels = _profiles(values, scores, standard, weights, standard.tau if adjustment.tau is None else adjustment.tau)
+    labels = _profiles(faults, scores, standard.tau if adjustment.tau is None else adjustment.tau)
     return Scored(scores, "iris_score", ranked, tuple(unranked), labels)
 
 
@@ -116,7 +115,8 @@ def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard, we
         return undefined(sector, reason, expected=expected, valid=valid)
     rewarded = sector == "RFS_Und" and standard.fidelity_by_goodness
     plain, worst, best = (_numbers(values, names, side, rewarded) for side in ("value", "worst", "best"))
-    magnitude, largest, least = (sector_magnitude(side, sector, standard, own) for side in (plain, worst, best))
+    magnitude = sector_magnitude(plain, sector, standard, own)
+    largest, least = (magnitude if s == plain else sector_magnitude(s, sector, standard, own) for s in (worst, best))
     return measured(
         sector,
         sector_score(magnitude, sector, standard),
@@ -152,8 +152,9 @@ def _total(
     if missing:
         reason = f"partial: {', '.join(missing)} undefined or not run"
         return undefined("iris_score", reason, expected=expected, valid=valid)
-    sides = ("value", "worst", "best")
-    distance, largest, least = (total_magnitude(_numbers(values, names, s, False), standard, own) for s in sides)
+    plain, worst, best = (_numbers(values, names, side, False) for side in ("value", "worst", "best"))
+    distance = total_magnitude(plain, standard, own)
+    largest, least = (distance if s == plain else total_magnitude(s, standard, own) for s in (worst, best))
     return measured(
         "iris_score",
         sector_score(distance, "total", standard),
@@ -193,13 +194,12 @@ def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStand
     return reasons
 
 
-def _profiles(
-    values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard, weights: Counting, tau: float
-) -> dict[str, str]:
+def _profiles(faults: Mapping[str, Sequence[str]], scores: Mapping[str, Value], tau: float) -> dict[str, str]:
+    """The codes of the tasks whose sectors have no fault."""
     labels = {}
     for task in ("Gen", "Und"):
         sectors = [f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS")]
-        if any(_sector_faults(values, sector, standard, weights) for sector in sectors):
+        if any(faults[sector] for sector in sectors):
             continue
         ifs, rfs, bis = (math.nan if (low := scores[sector].low) is None else low for sector in sectors)
         code = profile_code(ifs, rfs, bis, tau)
