@@ -46,7 +46,7 @@ def full() -> Submission:
 
 
 def wider(*further: Granular) -> IrisStandard:
-    """Steps 4 and 5: a new standard with the 60 metrics and further ones, in sectors of their own."""
+    """Steps 3 and 4: a new standard with the 60 metrics and further ones, in sectors of their own."""
     metrics = (*GRANULAR, *further)
     bounds = {metric.metric: metric.bound for metric in further if metric.bound is not None}
     sectors = {metric.sector for metric in further}

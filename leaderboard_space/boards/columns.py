@@ -111,6 +111,7 @@ def column_sets(
         notes: (entry, score) -> number of the footnote.
         state: knows who handed a row in.
     """
+    part = replace(part, columns=(*part.columns, *_further(view, rows)))
     up = find_benchmark(view.benchmark).higher_is_better
     total = _total(part.total, rows, notes, up)
     cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
@@ -127,6 +128,16 @@ def column_sets(
         "about": (total, figures, *_about(state)),
     }
     return {name: columns for name, columns in sets.items() if labels or name != "profile"}
+
+
+def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
+    """Columns of the sectors that a standard has beside those of the page, where rows have a score for them."""
+    known = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
+    standards = find_benchmark(view.benchmark).standards.values()
+    sectors = dict.fromkeys(
+        sector for one in standards for sector in getattr(one, "sectors", ()) if sector not in known
+    )
+    return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
 
 
 def _behind(part: Slice) -> Callable[[Row], Cell]:

@@ -69,6 +69,7 @@ def test_an_iris_standard_is_one_file_that_names_its_table_of_metrics() -> None:
     folder = ROOT / "metrics" / "iris_score"
     assert {f"standard_{name}" for name in STANDARDS} == {path.stem for path in folder.glob("standard_*.py")}
     script = (folder / "iris_score.py").read_text()
+    assert f"Dropdown({json.dumps(list(STANDARDS))}" in (folder / "app.py").read_text()
     for name, standard in STANDARDS.items():
         assert f"from .standard_{name} import {name.upper()}\n" in script
         assert standard.metrics_sha256 == table_sha256(standard.metrics)

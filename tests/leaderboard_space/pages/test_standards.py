@@ -1,0 +1,84 @@
+"""The pages of standards: the whole document, whether a next one is due, and a standard with a further sector."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from metrics.iris_score.granular import Granular
+from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
+from submissions.registry import NAMES, benchmark
+from submissions.standards import digest, document
+from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.factory import HOSTILE
+from tests.leaderboard_space.pages.rows import page
+from tests.submissions.iris_results import iris_result
+
+APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender")
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """Six new models of six institutions that reach 85 in two sectors, one of a hostile name and with a new value."""
+    rows = [iris_result(f"model {n}", f"lab {n}", 0.05, 0.02) for n in range(5)]
+    rows.append(iris_result(HOSTILE, "lab 5", 0.05, PFS_appeal_gap=0.25))
+    wider = replace(
+        ALGORITHM_1,
+        name="procedural_page",
+        metrics=(*GRANULAR, APPEAL),
+        metrics_sha256="",
+        scale={**ALGORITHM_1.scale, "PFS_Und": 100.0},
+        decay={**ALGORITHM_1.decay, "PFS_Und": 1.0},
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(STANDARDS, wider.name, wider)
+        with opened(tmp_path_factory.mktemp("standards"), tuple(rows)) as made:
+            yield made
+
+
+def _text(found: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", found)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, name: str) -> None:
+    for standard in benchmark(name).standards.values():
+        text = _text(page(space, f"/standard/{name}/{standard.name}"))
+        assert digest(document(name, standard)) in text
+        assert standard.why in text
+        assert standard.date in text
+        assert all(sha256 in text for sha256 in standard.references.values())
+        assert all(model in text for model in standard.cohort)
+
+
+def test_a_page_says_whether_a_next_standard_is_due_and_who_says_so(space: Opened) -> None:
+    found = page(space, "/standard/iris/inaugural")
+    text = _text(found)
+    assert "That is so on this board: 6 of 6 new ranked models reach it" in text
+    assert "from 6 institutions" in text
+    assert "rises with a larger drift" in text
+    assert "no interval" in text  # the one that keeps no draws
+    assert "<script>alert" not in found
+    assert "rises with a larger drift" not in _text(page(space, "/standard/iris/algorithm_1"))
+    assert "Is a next standard due" not in page(space, "/standard/genres/inaugural")
+    assert INAUGURAL.metrics_sha256 in text
+
+
+def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(space: Opened) -> None:
+    board = page(space, "/?benchmark=iris&standard=procedural_page")
+    assert "PFS Und" in board
+    assert "77.88" in board  # 100 exp(-0.25)
+    assert "PFS Und" not in page(space, "/?benchmark=iris&standard=inaugural")
+    for row in space.space.state.board("iris", "procedural_page")[:3]:
+        page(space, f"/model/iris/{row.entry}?standard=procedural_page")
+        page(space, f"/compare?benchmark=iris&standard=procedural_page&models={row.entry}")
+    about = _text(page(space, "/standard/iris/procedural_page"))
+    assert "61 in 7 sectors" in about
+    assert "The 61 values" in about
+    assert "PFS_appeal_gap" in about
+    ranks = about[about.index("How ranks change") : about.index("Is a next standard due")]
+    assert ranks.count("no rank here") == 5 + len(INAUGURAL.cohort)
