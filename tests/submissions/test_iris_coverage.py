@@ -55,6 +55,20 @@ def test_intervals_of_pairs_hold_the_truth(truths: dict[str, tuple[Truth, ...]])
     assert min(shares.values()) >= LEAST, shares
 
 
+def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_0(
+    truths: dict[str, tuple[Truth, ...]],
+) -> None:
+    """Of seven values of a fair model, 95 % are not above their floor; those of an uneven one all are."""
+    even, uneven = (truths[model][0].sample(np.random.default_rng(3)) for model in ("near-fair", "uneven"))
+    names = [name for name in even.names if name.startswith("RD_")]
+    value = dict(zip(even.names, even.statistic(np.ones((1, len(even.strata)), np.float32))[0], strict=True))
+    found, clear = (uncertainties(design, draw(design, RESAMPLES)) for design in (even, uneven))
+    fair = [name for name in names if value[name] <= (found[name].fair_high or 0)]
+    assert len(fair) >= 5
+    assert [found[name].low for name in fair] == [0.0] * len(fair)
+    assert min(clear[name].low for name in names) > 0.2
+
+
 def test_a_bracket_reaches_from_the_bias_of_ties_below_to_no_bias_above() -> None:
     """Draws of 1 and 1.4 about a value of 1 show a bias of 0.2."""
     draws = np.tile([1.0, 1.4], 50)
