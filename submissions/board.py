@@ -134,7 +134,7 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
         scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
         value = scores.get(ranking)
         number = None if unranked or value is None else value.value
-        return replace(row, scores=scores, labels=labels, ranked=number, unranked=unranked, footnotes=())
+        return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=())
     result = rescore(row.result, standard, changed, errors=False)
     scored = result.scored
     return replace(

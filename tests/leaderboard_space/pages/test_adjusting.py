@@ -86,6 +86,14 @@ def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
     assert "not the released standard" not in page(site, "/?benchmark=iris&tau=60")
 
 
+def test_a_printed_row_that_cannot_be_made_again_loses_its_rank(site: Opened) -> None:
+    rows = site.client.get("/api/v1/boards/iris?reference=US").json()["rows"]
+    assert rows
+    assert all(row["rank"] is None and row["ranked"] is None for row in rows if row["provenance"] == "published")
+    bagel = next(row for row in rows if row["model"] == "Bagel")
+    assert bagel["unranked"] == ["partial: not available: the paper does not print the values of RFS_Und one by one"]
+
+
 def test_the_api_and_files_say_how_a_standard_was_adjusted(site: Opened) -> None:
     changed = "weights=IFS_Gen:2&tau=70"
     told = site.client.get(f"/api/v1/boards/iris?{changed}").json()
@@ -97,7 +105,9 @@ def test_the_api_and_files_say_how_a_standard_was_adjusted(site: Opened) -> None
     assert {row["adjusted"] for row in rows} == {"weights IFS_Gen:2; tau 70"}
     released = site.client.get("/download/iris/inaugural.csv")
     assert "adjusted" not in released.headers["content-disposition"] + released.text.splitlines()[0]
-    assert json.loads(site.client.get(f"/download/iris/inaugural.json?{changed}").text)["adjusted"] == rows[0]["adjusted"]
+    assert (
+        json.loads(site.client.get(f"/download/iris/inaugural.json?{changed}").text)["adjusted"] == rows[0]["adjusted"]
+    )
 
 
 def test_the_released_board_stays_what_it_was(site: Opened) -> None:
