@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from submissions.running.errors import RunError
 
 METHODS = ("forward", "generate", "get_image_features", "get_text_features", "encode_prompt")
 """What a recipe may call besides a module or the pipeline itself."""
+_LONGEST_CACHE = "_previous_max_cache_length"
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class Extractor:
         function = self._callable(call, part)
         if part == "tokens" and "Embedding" in type(function).__name__:
             inputs = {"input": inputs["input_ids"]}
+        _forget(self.opened.modules.values())
         random.seed(self.seed)
         np.random.seed(self.seed)
         torch.manual_seed(self.seed)
@@ -176,6 +178,13 @@ class Extractor:
     def _placed(self, value: Any) -> Any:
         first = next(weight for module in self.opened.modules.values() for weight in module.parameters())
         return value.to(first.device, first.dtype if value.is_floating_point() else None)
+
+
+def _forget(modules: Iterable[Any]) -> None:
+    """Let no call follow from earlier ones: transformers keeps the length of the longest cache, which rounding shows."""
+    for module in modules:
+        if hasattr(module, _LONGEST_CACHE):
+            setattr(module, _LONGEST_CACHE, -1)
 
 
 def _image(file: Path) -> Any:

@@ -13,7 +13,7 @@ from leaderboard_space.boards.text import number, plot
 from submissions.probing.names import ASSOCIATION, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
 from submissions.probing.tables import cells, printed
 
-MARKS = {"BLIP3-o": "diamond-open", "Harmon": "circle-open", "Janus-Pro": "square-open"}
+MARKS = {"BLIP3-o": "diamond", "Harmon": "circle", "Janus-Pro": "square"}
 _CURVES = 5
 """Curves of single occupations that can be told apart; with more, they are all grey."""
 
@@ -123,7 +123,7 @@ def _bars_into(
                     legendgroup=model,
                     showlegend=legend and which == 0,
                     legendrank=2000,
-                    marker={"symbol": mark, "size": 9, "color": INK, "line": {"width": 2, "color": INK}},
+                    marker={"symbol": mark, "size": 9, "color": "#ffffff", "line": {"width": 2, "color": INK}},
                     customdata=[f"{plot(o)}, {label}: {shown[o]}" for o in rows if o in shown],
                     hovertemplate=f"%{{customdata}}<extra>{model}, as printed</extra>",
                     **at,

@@ -174,11 +174,12 @@ def _table(name: str, found: Mapping[str, Any]) -> str:
         for (model, of), figures in printed(name).items():
             if of == occupation:
                 shown = "".join(f"<td>{figures.get(column, '–').replace('-', '−')}</td>" for column in COLUMNS[name])
-                first = f'<tr class="printed"><td></td><td>{model}</td>{shown}'
-                lines.append(f'{first}<td>–</td><td class="reason">{place(name)}, as printed</td></tr>')
+                first = f'<tr class="printed"><td></td><td>{model}, printed</td>{shown}'
+                lines.append(f"{first}<td>–</td><td></td></tr>")
     head = "".join(f"<th>{column}</th>" for column in columns)
     header = f"<tr><th>occupation</th><th>model</th>{head}<th>95 % interval</th><th></th></tr>"
-    return f'<div class="wide"><table>{header}{"".join(lines)}</table></div>'
+    source = f'<p class="quiet small">Printed figures: {place(name)}.</p>' if place(name) else ""
+    return f'<div class="wide"><table>{header}{"".join(lines)}</table></div>{source}'
 
 
 def _shown(value: Any) -> str:
