@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from builders import genres as plan
+from builders.fact_or_fair_statistics import ATTRIBUTES
 from builders.iris_groups import OCCUPATIONS
+from metrics.genres_bias.formula import METRICS
 from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, IrisStandard
 from metrics.total_bias_score.standards import COHORTS
 from submissions import fact_or_fair, genres, iris, stereotypical_bias
@@ -15,6 +18,7 @@ from submissions.faults import UsageError
 from submissions.iris_sensitivity import tournament_divergence
 from submissions.registry import NAMES, benchmark
 from submissions.sensitivity import AS_RELEASED, Adjustment, is_left_out
+from submissions.stereotypical_bias_answers import CELLS
 from submissions.values import Value, measured, not_run
 
 INAUGURAL = STANDARDS["inaugural"]
@@ -44,7 +48,7 @@ def distance(scored: Any) -> float:
 def cells(**others: float) -> dict[str, Value]:
     """The raw values of stereotypical bias: 0.1, ..., 0.6 in the cells' order."""
     found = {}
-    for place, cell in enumerate(stereotypical_bias.CELLS, 1):
+    for place, cell in enumerate(CELLS, 1):
         for suffix in ("", "_na_filtered"):
             found[cell.name + suffix] = exactly(cell.name + suffix, others.get(cell.name, place / 10))
         found[f"{cell.name}_position_share"] = exactly(f"{cell.name}_position_share", 0.5)
@@ -56,7 +60,7 @@ def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
     found = {}
     for kind, contexts in fact_or_fair.CONTEXTS.items():
         for context in contexts:
-            for a in fact_or_fair.ATTRIBUTES:
+            for a in ATTRIBUTES:
                 for name in (f"factuality_{context}_{a}", f"fairness_{context}_{a}"):
                     found[name] = (
                         exactly(name, others.get(name, number)) if kind == "llm" else not_run(name, "no images")
@@ -67,9 +71,9 @@ def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
 
 def narratives(**others: float) -> dict[str, Value]:
     """The raw values of GENRES at the cohort's means, but for some."""
-    mean = dict(zip(genres.formula.METRICS, COHORTS["mistral"].mean, strict=True)) | others
+    mean = dict(zip(METRICS, COHORTS["mistral"].mean, strict=True)) | others
     found = {name: exactly(name, value) for name, value in mean.items()}
-    found |= {f"{m}_{r}": exactly(f"{m}_{r}", 0.0) for m in mean for r in genres.plan.RELATIONS}
+    found |= {f"{m}_{r}": exactly(f"{m}_{r}", 0.0) for m in mean for r in plan.RELATIONS}
     return found | {name: exactly(name, 1.0) for name in genres.FLOORS}
 
 
@@ -94,7 +98,9 @@ def test_no_adjustment_is_the_released_score_to_the_last_bit(name: str) -> None:
         columns = {key: np.full(3, value.value) for key, value in values.items() if value.value is not None}
         settled = bench.settled(standard, released)
         for score, column in bench.score_draws(columns, settled).items():
-            np.testing.assert_allclose(column, released.scores[score].value, rtol=1e-9, err_msg=score)
+            number = released.scores[score].value
+            assert number is not None
+            np.testing.assert_allclose(column, number, rtol=1e-9, err_msg=score)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -196,7 +202,7 @@ def test_letters_follow_the_readers_threshold() -> None:
 
 
 def test_the_mean_of_the_cells_is_weighted_over_those_that_count() -> None:
-    first, *_, last = (cell.name for cell in stereotypical_bias.CELLS)
+    first, *_, last = (cell.name for cell in CELLS)
     plain = stereotypical_bias.score(cells(), stereotypical_bias.INAUGURAL)
     assert plain.ranked == pytest.approx(0.35)
     found = stereotypical_bias.score(
@@ -211,7 +217,10 @@ def test_fact_or_fair_weighs_its_parts_contexts_and_attributes() -> None:
         0.8, factuality_llm_objective_gender=0.6, factuality_llm_objective_race=0.6, fairness_llm_base_race=0.4
     )
     standard = fact_or_fair.INAUGURAL
-    number = lambda name, **changes: fact_or_fair.score(values, standard, Adjustment(**changes)).scores[name].value  # noqa: E731
+
+    def number(name: str, **changes: Any) -> float | None:
+        return fact_or_fair.score(values, standard, Adjustment(**changes)).scores[name].value
+
     assert number("average_llm") == pytest.approx((0.6 + (0.8 + 0.7) / 2) / 2)
     assert number("average_llm", weights={"fairness": 3.0}) == pytest.approx((0.6 + 3 * 0.75) / 4)
     assert number("llm_fairness_race", weights={"llm_base": 3.0}) == pytest.approx((3 * 0.4 + 3 * 0.8) / 6)
