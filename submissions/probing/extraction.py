@@ -181,7 +181,7 @@ class Extractor:
 
 
 def _forget(modules: Iterable[Any]) -> None:
-    """Let no call follow from earlier ones: transformers keeps the length of the longest cache, which rounding shows."""
+    """Let no call follow from earlier ones: transformers keeps the length of the longest cache, and so its rounding."""
     for module in modules:
         if hasattr(module, _LONGEST_CACHE):
             setattr(module, _LONGEST_CACHE, -1)

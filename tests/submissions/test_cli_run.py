@@ -41,7 +41,7 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["judge"], ["plan"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+    "command", [["run"], ["judge"], ["plan"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
 )
 def test_every_help_tells_every_option_and_has_an_example(
     run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch

@@ -57,7 +57,7 @@ def options(found: Any) -> set[str]:
     return {option for parameter in found.params for option in [*parameter.opts, *parameter.secondary_opts]}
 
 
-RUNNING = [["run"], ["judge"], ["plan"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+RUNNING = [["run"], ["judge"], ["plan"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
 
 
 def test_every_error_code_is_on_the_page_with_its_meaning() -> None:
