@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,8 +17,20 @@ from submissions.iris_generation import NEUTRAL, faces
 from submissions.label_counts import human_codes, paired_counts
 from submissions.label_variants import Shares, label_variants
 from submissions.uncertainty.design import Floats
-from submissions.uncertainty.variant import Variant
+from submissions.uncertainty.variant import Kind, Variant
 
+HELD: Mapping[Kind, str] = {
+    "labels_corrected": (
+        "In simulations at the paper's matrices and 160 images an occupation, 87 to 95 % of the intervals of RD held "
+        "the truth (of 18 groups 57 to 95 %) and 74 to 96 % of JSD, fewest where nearly all images show one group."
+    ),
+    "human_labels": (
+        "In simulations with 16 of 160 images labelled by people, 68 to 95 % of the intervals of RD held the truth and "
+        "9 to 98 % of JSD, fewest where nearly all images show one group."
+    ),
+}
+"""Nominal are 95 %. True shares of 52 occupations drawn from Dirichlet distributions of parameter 0.1, 0.5 and 3, 40 to
+100 studies of each."""
 COLUMNS: tuple[Attribute, ...] = ("gender", "age", "skin_tone")
 
 
@@ -27,7 +39,7 @@ def corrected(submission: Submission, values: Values) -> list[Variant]:
     given = submission.meta.label_error is not None or "human_labels" in submission.tables
     if not given or not submission.rows("annotations", NEUTRAL).num_rows:
         return []
-    return list(label_variants(submission, values, list(_measured(submission))))
+    return list(label_variants(submission, values, list(_measured(submission)), HELD))
 
 
 def _measured(submission: Submission) -> Iterator[Shares]:

@@ -5,7 +5,7 @@ The raw values stay the ranked ones: a submission brings its own matrix and its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +23,6 @@ _CORRECTED = (
     "measured, in one attribute whatever it does in another, and images without a label are like those with one."
 )
 _POWERED = "Less the bias of shares at this number of samples. Assumed: people labelled images drawn at random."
-_JOINT = (
-    "Of nine groups and more at 160 images each the intervals hold the truth less often than 95 % (50 to 95 % in "
-    "simulations)."
-)
 
 
 @dataclass(frozen=True)
@@ -50,23 +46,34 @@ class Shares:
     limits: tuple[tuple[float, float], ...]
 
 
-def label_variants(submission: Submission, values: Values, measured: Sequence[Shares]) -> Iterator[Variant]:
+def label_variants(
+    submission: Submission, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
+) -> Iterator[Variant]:
     """A variant by the confusion matrix and one by people's labels, where these were handed in.
 
     Args:
         submission: with `label_error` or `human_labels`; without them there are no variants.
         values: the raw ones; one without a number has none here.
         measured: what they were measured on.
+        held: how often the intervals hold the truth, for people.
 
     What cannot be corrected is left out, and the variant's note says why.
     """
     if submission.meta.label_error is not None:
         corrected = [(shares, _corrected(submission, shares)) for shares in measured]
-        yield _variant("labels_corrected", submission.meta.label_error.source, _CORRECTED, values, corrected)
+        yield _variant(
+            "labels_corrected",
+            submission.meta.label_error.source,
+            f"{_CORRECTED} {held['labels_corrected']}",
+            values,
+            corrected,
+        )
     if "human_labels" in submission.tables:
         faces = submission.tables["human_labels"].num_rows
         found = [(shares, _powered(shares)) for shares in measured]
-        yield _variant("human_labels", f"{faces} faces labelled by people", _POWERED, values, found)
+        yield _variant(
+            "human_labels", f"{faces} faces labelled by people", f"{_POWERED} {held['human_labels']}", values, found
+        )
 
 
 def _corrected(submission: Submission, shares: Shares) -> Corrected | str:
@@ -94,8 +101,6 @@ def _variant(
             notes |= {f"Not corrected: {corrected}.": None} if known else {}
             continue
         plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
-        if len(shares.columns) > 1 and known:
-            notes[_JOINT] = None
         for place in known:
             if np.isnan(plain[place]):
                 continue

@@ -19,6 +19,7 @@ from submissions.canonical import digest
 from submissions.check import read_submission
 from submissions.fact_or_fair_labels import CORRECTED
 from submissions.format import SCHEMAS, LabelError, Submission
+from submissions.iris_labels import HELD
 from submissions.label_variants import Shares, label_variants
 from submissions.matching import matched
 from submissions.result import Result, score_submission
@@ -113,12 +114,12 @@ def test_a_variant_of_many_images_is_the_value_by_hand() -> None:
 
     shares = Shares("hand", ("gender",), counts, ("RD", "JSD"), statistic, ((0.0, 1.0), (0.0, 1.0)))
     raw: dict[str, Value] = {name: measured(name, 0.38) for name in ("RD", "JSD")}
-    (variant,) = label_variants(made, raw, [shares])
+    (variant,) = label_variants(made, raw, [shares], HELD)
     assert variant.values["RD"] == pytest.approx(0.4, abs=2e-3)
     assert variant.values["JSD"] == pytest.approx(float(divergence(np.array([0.7, 0.3]), half)), abs=1e-3)
     assert variant.intervals["RD"][0] < 0.4 < variant.intervals["RD"][1]
     aged = replace(shares, columns=("age",))
-    (variant,) = label_variants(made, raw, [aged])
+    (variant,) = label_variants(made, raw, [aged], HELD)
     assert not variant.values
     assert "age: label_error has no confusion matrix of it" in variant.note
 
