@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from leaderboard_space.api import routes
+from leaderboard_space.boards import adjusting
 from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.errors import CODES
 from leaderboard_space.events import Draft
@@ -265,6 +266,6 @@ def test_pages_refuse_with_a_page(space: Opened) -> None:
 def test_the_openapi_document_tells_every_filter_of_a_board(space: Opened) -> None:
     document = space.client.get("/api/v1/openapi.json").json()
     told = {about["name"] for about in document["paths"]["/api/v1/boards/{benchmark}"]["get"]["parameters"]}
-    assert set(BoardQuery.__dataclass_fields__) - {"columns"} <= told
+    assert (set(BoardQuery.__dataclass_fields__) - {"columns", "adjustment"}) | set(adjusting.PARAMETERS) <= told
     assert all(operation["description"] for path in document["paths"].values() for operation in path.values())
     assert all(address.startswith("/api/v1/") for address in document["paths"])
