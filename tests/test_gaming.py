@@ -1,0 +1,104 @@
+"""Trickery never lifts a model above the tier of the honest model that it was made from.
+
+Of every benchmark, the honest random baseline stands on a board beside the better balanced one, and with them what a
+submitter could make of the random answers by leaving out, breaking, refusing or mixing: each of these has no rank, or
+no better tier and no better ranked number than the honest one, beyond the error of their difference. GENRES is not
+here: without its licensed word lists, which no test has, nothing of it is ranked; `test_invariants` holds its metrics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from submissions.benchmark import Scored
+from submissions.board import Row, ranked, scored_row
+from submissions.format import Submission
+from submissions.registry import NAMES, benchmark
+from submissions.result import Result, rescore
+from submissions.row_errors import with_errors
+from submissions.tiers import tiered
+from submissions.uncertainty.resampling import resample
+from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
+from tests.scored_baselines import baseline
+from tests.shared_folder import shared_folder
+from tests.test_invariants import UNFAVOURABLE
+
+RESAMPLES = 30
+"""Few, for speed: tiers need 20."""
+SURE = 2.6
+"""Errors of a difference that one pair in a hundred exceeds by chance."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shared_folder(tmp_path_factory)
+
+
+def as_model(submission: Submission, name: str) -> Result:
+    """The submission scored as a model of that name, not as a baseline, which would take no rank."""
+    bench = benchmark(submission.meta.benchmark)
+    values, draws = resample(bench.designs(submission), bench.measure(submission), RESAMPLES, bench.drawn)
+    meta = {"model": name, "revision": "1", "organisation": "tests", "licence": "MIT"}
+    signature = {"submission": name}
+    measured = Result(bench.name, "inaugural", meta, values, Scored({}, "", None), signature, draws=draws)
+    return rescore(measured, "inaugural", errors=False)
+
+
+def with_constants(honest: Submission, constant: Submission, share: float) -> Submission:
+    """Some answers replaced by those of the constant baseline, in the tables that ask both the same."""
+    tables = dict(honest.tables)
+    for name, rows in honest.tables.items():
+        other = constant.tables[name]
+        if other.select(["task", "id"]).equals(rows.select(["task", "id"])):
+            taken = np.random.default_rng(11).random(rows.num_rows) < share
+            mixed = pa.concat_tables([rows.filter(pa.array(~taken)), other.filter(pa.array(taken))])
+            order = np.argsort(np.concatenate([np.flatnonzero(~taken), np.flatnonzero(taken)]))
+            tables[name] = mixed.take(order)
+    assert tables != honest.tables
+    return replace(honest, tables=tables)
+
+
+def tricks(bench: str, folder: Path) -> dict[str, Submission]:
+    """What a submitter could make of the random answers, each under a name."""
+    honest = baseline("random", bench, folder)
+    hopeful, hard = UNFAVOURABLE[bench][:2]
+    found = {f"{name} a twentieth": damaged(honest, DAMAGES[name], at_random(7, 0.05)) for name in ("drop", "refuse")}
+    found["corrupt a third"] = damaged(honest, DAMAGES["corrupt"], at_random(7, 0.33))
+    found["leave out what looks unfavourable"] = damaged(honest, drop, where_text_is(*hopeful, 0.3))
+    found["leave out a hard item"] = damaged(honest, drop, where_text_is(*hard, 1.0))
+    found["mix in the constant answers"] = with_constants(honest, baseline("constant", bench, folder), 0.3)
+    return found
+
+
+@pytest.mark.parametrize("bench", [name for name in NAMES if name != "genres"])
+def test_no_trick_reaches_a_better_tier_than_the_honest_random_answers(bench: str, folder: Path) -> None:
+    made = {"balanced": baseline("balanced", bench, folder), "honest": baseline("random", bench, folder)}
+    made |= tricks(bench, folder)
+    rows = ranked((scored_row(as_model(one, name), "inaugural") for name, one in made.items()), bench)
+    found = {row.model: row for row in with_errors(tiered(rows, bench, "inaugural"), "inaugural")}
+    assert found["balanced"].tier == 1
+    honest = found["honest"]
+    sign = -1.0 if benchmark(bench).higher_is_better else 1.0
+    for name in made.keys() - {"balanced", "honest"}:
+        row = found[name]
+        if row.ranked is None:
+            assert row.unranked, name
+            continue
+        assert honest.ranked is not None, name  # what is made of an unranked model has no rank either
+        assert honest.tier is not None, name
+        assert row.tier is not None, name
+        assert row.tier >= honest.tier, name
+        assert sign * (row.ranked - honest.ranked) >= -SURE * np.hypot(error(row), error(honest)), name
+
+
+def error(row: Row) -> float:
+    """Standard error of the score that a row is ranked by."""
+    assert row.result is not None
+    about = row.scores[row.result.scored.ranking].uncertainty
+    assert about is not None
+    return about.error
