@@ -31,6 +31,8 @@ from tests.leaderboard_space.walking import (
     walking,
     worker,
 )
+from tests.submissions.test_tiers import result as measured
+from tests.submissions.test_tiers import waves
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)
@@ -61,7 +63,8 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     named = result("fact_or_fair", "stereotyped", HOSTILE)
     twin = replace(named, meta={**named.meta, "organisation": "the twins"})
     twins = (renamed(twin, f"twin-{n:03}") for n in range(TWINS))
-    made = [result_draft(one) for one in (result("fact_or_fair", "constant"), named, *twins)]
+    sure = (measured("sure", 0.2, waves(0.01, 3), missing=5), measured("less sure", 0.21, waves(0.02, 4)))
+    made = [result_draft(one) for one in (result("fact_or_fair", "constant"), named, *twins, *sure)]
     files = {path: content for _, held in made for path, content in held.items()}
     storage.append([*(draft for draft, _ in made), *refused(root)], files)
     storage.close()
@@ -402,12 +405,14 @@ def kinds(space: Running) -> dict[str, str]:
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
         "adjusted board": "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&drop=RD_age&tau=70",
+        "board of uncertainty": "/?benchmark=stereotypical_bias&columns=uncertainty",
         "board without rows": f"{BOARD}&q=nothing",
         "compare": pair,
         "nothing to compare": "/compare",
         "fairness space": "/fairness-space",
         "printed row": "/model/iris/p-01",
         "own row": model,
+        "row with errors": f"/model/stereotypical_bias/{entry_of(space, 'sure')}",
         "evidence": f"{model}/evidence/llm_factuality_gender",
         "standards": "/standards",
         "standard": "/standard/iris/algorithm_1",
