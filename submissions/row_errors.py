@@ -51,7 +51,10 @@ def _make(results: Sequence[Result], standard: str, changed: Adjustment) -> None
         found = turned(bench, one.scored, drawn)
         _KEPT.put(
             one,
-            _Sure(uncertainties_of(found, bench.logarithmic), chances_of(bench, found, one.scored, chosen, changed)),
+            _Sure(
+                uncertainties_of(one.scored, found, bench.logarithmic),
+                chances_of(bench, found, one.scored, chosen, changed),
+            ),
         )
 
 

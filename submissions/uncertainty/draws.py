@@ -29,7 +29,7 @@ class Draws:
 
     Args:
         names: of the m values.
-        centre: (m,) the values themselves.
+        centre: (m,) the means of the kept draws (those of a biased value lie many errors beside the value itself).
         error: (m,) their standard errors over the kept draws.
         steps: (k, m) int8: how many twentieths of an error a draw is from the centre; -128: the draw has no number.
     """
@@ -66,15 +66,23 @@ class Draws:
         return cls(names, centre, error, steps.reshape(-1, len(names)) if names else steps.reshape(0, 0))
 
 
-def keep(names: Sequence[str], values: Floats, draws: Floats) -> Draws:
+def keep(names: Sequence[str], draws: Floats) -> Draws:
     """The draws of m values, (r, m), as a result keeps them: the first `KEPT`."""
     kept = draws[:KEPT]
-    error = np.array([_spread(column) for column in kept.T])
-    error = np.array([float(f"{x:.7g}") for x in error])
+    centre, error = (np.array([_digits(about(column)) for column in kept.T]) for about in (_mean, _spread))
     with np.errstate(invalid="ignore", divide="ignore"):
-        away = np.where(error > 0, (kept - values) / error * _STEPS, 0.0)
+        away = np.where(error > 0, (kept - centre) / error * _STEPS, 0.0)
     steps = np.where(np.isnan(kept), _UNDEFINED, np.clip(np.round(np.nan_to_num(away)), -127, 127)).astype(np.int8)
-    return Draws(tuple(names), tuple(map(float, values)), tuple(map(float, error)), steps)
+    return Draws(tuple(names), tuple(map(float, centre)), tuple(map(float, error)), steps)
+
+
+def _digits(number: float) -> float:
+    return float(f"{number:.9g}")
+
+
+def _mean(column: Floats) -> float:
+    known = column[~np.isnan(column)]
+    return float(known.mean()) if len(known) else 0.0
 
 
 def _spread(column: Floats) -> float:

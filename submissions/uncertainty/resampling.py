@@ -42,7 +42,7 @@ def resample(
     """
     found = dict(values)
     names: list[str] = []
-    columns, centres = [], []
+    columns = []
     for design in designs:
         drawn = draw(design, resamples)
         now = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
@@ -58,6 +58,5 @@ def resample(
             if name in sure and (not kept or name in kept):
                 names.append(name)
                 columns.append(drawn[:, place])
-                centres.append(value.value)
-    draws = keep(names, np.array(centres), np.stack(columns, axis=1)) if names else None
+    draws = keep(names, np.stack(columns, axis=1)) if names else None
     return found, draws

@@ -1,8 +1,10 @@
 """The uncertainty of scores, from the draws of the raw values that a result keeps, under whatever standard.
 
-Scores are functions of values that may be biased at small n, so their intervals are basic ones: a draw's distance from
-the score is turned round (2 score - draw), on the logarithm where scores are logarithmic. Turned round, the draws stand
-for what the true score may be; how many of them reach a threshold is the chance that it does.
+Scores are functions of values that may be biased at small n: gaps and norms look larger than they are, the more so the
+more alike the groups are. A draw's distance from the score is turned round (2 score - draw), on the logarithm where
+scores are logarithmic; turned round, the draws stand for what the true score may be, and how many of them reach a
+threshold is the chance that it does. How much of the bias the draws show depends on how alike the groups are, so the
+interval is a bracket: from no bias to `TIED` times what the draws show, and 1.96 standard errors on either side.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from submissions.sensitivity import AS_RELEASED, Adjustment
-from submissions.uncertainty.bootstrap import MOST_UNDEFINED, percentile_interval
+from submissions.uncertainty.bootstrap import MOST_UNDEFINED, TIED
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.draws import Draws
 from submissions.uncertainty.uncertainty import LEVEL, Uncertainty
@@ -78,7 +81,7 @@ def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: A
     """The scores with their uncertainty, and the chances of what thresholds decide."""
     found = true_draws(bench, scored, draws, standard, changed)
     scores = dict(scored.scores)
-    for name, about in uncertainties_of(found, bench.logarithmic).items():
+    for name, about in uncertainties_of(scored, found, bench.logarithmic).items():
         scores[name] = replace(scores[name], uncertainty=about)
     return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
 
@@ -90,38 +93,48 @@ def chances_of(
     return {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
 
 
-def uncertainties_of(found: Mapping[str, Floats], logarithmic: bool) -> dict[str, Uncertainty]:
+def uncertainties_of(scored: Scored, found: Mapping[str, Floats], logarithmic: bool) -> dict[str, Uncertainty]:
     """The uncertainty of scores from what each true score may be, (k,) each and all of one length.
 
-    The mean of these (of their logarithms) is the score less its bias, the debiased estimate.
+    The mean of these (of their logarithms) is the score less the bias that the draws show, the debiased estimate.
     """
     if not found:
         return {}
     columns = np.stack(list(found.values()))
-    if np.isnan(columns).any():
-        return {name: _uncertainty(column, logarithmic) for name, column in found.items()}
-    k = columns.shape[1]
-    spread = columns.std(axis=1, ddof=1) if k > 1 else np.zeros(len(columns))
-    ends = np.quantile(columns, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
-    told = zip(found, spread.tolist(), *ends.tolist(), _debiased(columns, logarithmic).tolist(), strict=True)
-    return {name: _told(k, 0, error, low, high, debiased) for name, error, low, high, debiased in told}
+    known = ~np.isnan(columns)
+    with np.errstate(divide="ignore"):
+        logs = np.log(columns)
+    relative = np.isfinite(np.where(known, logs, 0.0)).all(axis=1) & np.full(len(columns), logarithmic)
+    scale = np.where(relative[:, None], logs, columns)
+    values = np.array([scored.scores[name].value for name in found], dtype=float)
+    own = np.where(relative, np.log(np.where(relative, values, 1.0)), values)
+    middle = np.nanmean(scale, axis=1)
+    half = -ndtri((1 - LEVEL) / 2) * _spread(scale)
+    corners = np.stack([own, own - TIED * (own - middle)])
+    ends = np.stack([corners.min(axis=0) - half, corners.max(axis=0) + half, middle])
+    low, high, debiased = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
+    low = np.where((columns >= 0).all(axis=1), np.maximum(low, 0.0), low)  # a size is never below 0
+    percentiles = np.nanquantile(columns, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    parts = (_spread(columns), low, high, *percentiles, debiased)
+    undefined = (~known).sum(axis=1).tolist()
+    numbers = zip(found, undefined, *(part.tolist() for part in parts), strict=True)
+    return {name: _told(columns.shape[1], lost, *own_parts) for name, lost, *own_parts in numbers}
 
 
-def _uncertainty(column: Floats, logarithmic: bool) -> Uncertainty:
-    own = column[~np.isnan(column)]
-    error = float(own.std(ddof=1)) if len(own) > 1 else 0.0
-    low, high = percentile_interval(own)
-    return _told(len(column), len(column) - len(own), error, low, high, float(_debiased(own, logarithmic)))
+def _spread(columns: Floats) -> Floats:
+    return np.nanstd(columns, axis=1, ddof=1) if columns.shape[1] > 1 else np.zeros(len(columns))
 
 
-def _debiased(columns: Floats, logarithmic: bool) -> Floats:
-    """The mean along the last axis, of the logarithms if scores are logarithmic and there are such."""
-    if logarithmic and (columns > 0).all():
-        return np.asarray(np.exp(np.log(columns).mean(axis=-1)))
-    return np.asarray(columns.mean(axis=-1))
-
-
-def _told(draws: int, undefined: int, error: float, low: float, high: float, debiased: float) -> Uncertainty:
+def _told(
+    draws: int,
+    undefined: int,
+    error: float,
+    low: float,
+    high: float,
+    percentile_low: float,
+    percentile_high: float,
+    debiased: float,
+) -> Uncertainty:
     return Uncertainty(
         unit=UNIT,
         clusters=0,
@@ -130,8 +143,8 @@ def _told(draws: int, undefined: int, error: float, low: float, high: float, deb
         error=error,
         low=low,
         high=high,
-        method="basic",
-        percentile_low=low,
-        percentile_high=high,
+        method="bracket",
+        percentile_low=percentile_low,
+        percentile_high=percentile_high,
         debiased=debiased,
     )

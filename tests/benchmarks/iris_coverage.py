@@ -17,11 +17,14 @@ import numpy as np
 
 from metrics.iris_score.formula import iris_score
 from metrics.iris_score.standards import INAUGURAL
+from submissions.benchmark import Scored
 from submissions.iris_draws import score_draws
-from submissions.uncertainty.bootstrap import draw, interval, jackknife, percentile_interval
+from submissions.uncertainty.bootstrap import draw, interval, jackknife
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.draws import keep
+from submissions.uncertainty.scores import uncertainties_of
 from submissions.uncertainty.uncertainty import METHODS
+from submissions.values import measured
 from tests.benchmarks.iris_truths import Truth, models
 
 RESAMPLES = 400
@@ -55,7 +58,7 @@ def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[
                     np.quantile(design.fair(np.random.default_rng(seed), 250), 0.95, axis=0), nan=-1.0
                 )
                 fair_high |= dict(zip(design.names, highest.tolist(), strict=True))
-            columns = keep(design.names, value, found).columns()
+            columns = keep(design.names, found).columns()
             for place, name in enumerate(design.names):
                 if name not in task.values:
                     continue
@@ -64,9 +67,11 @@ def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[
                 for kind, (low, high) in intervals(value[place], found[:, place], without[:, place], limit):
                     held[name, kind].append(bool(max(low, 0.0) - 1e-12 <= true[name] <= max(high, 0.0) + 1e-12))
         shown = iris_score(values, INAUGURAL)
-        for name, column in score_draws(drawn, INAUGURAL).items():
-            low, high = percentile_interval(shown[name] ** 2 / column)
-            held[name, "basic"].append(low <= scores[name] <= high)
+        found_scores = {name: measured(name, value) for name, value in shown.items()}
+        true_scores = {name: shown[name] ** 2 / column for name, column in score_draws(drawn, INAUGURAL).items()}
+        for name, about in uncertainties_of(Scored(found_scores, "iris_score", None), true_scores, True).items():
+            held[name, "basic"].append(about.percentile_low <= scores[name] <= about.percentile_high)
+            held[name, "bracket"].append(about.low <= scores[name] <= about.high)
     return held
 
 

@@ -47,7 +47,7 @@ def iris_result(model: str, organisation: str, level: float = 0.2, error: float 
     if error:
         centre = np.array([value.value for value in values.values()], dtype=float)
         noise = np.random.default_rng(0).normal(1, error, (200, 1))
-        draws = keep(list(values), centre, np.abs(centre * noise))
+        draws = keep(list(values), np.abs(centre * noise))
     return Result("iris", "inaugural", meta, values, iris.score(values, INAUGURAL), signature, draws=draws)
 
 

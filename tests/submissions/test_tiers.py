@@ -33,7 +33,7 @@ def result(model: str, level: float, noise: np.ndarray, missing: int = 0, **meta
         for cell in CELLS
         for tail in ("na_rate", "position_share")
     }
-    draws = keep(names, np.full(len(names), level), np.repeat(level + noise[:, None], len(names), axis=1))
+    draws = keep(names, np.repeat(level + noise[:, None], len(names), axis=1))
     about = {**META, **meta, "model": model}
     made = Result(BENCH, "inaugural", about, values | shares, Scored({}, "", None), {"submission": model}, draws=draws)
     return rescore(made, "inaugural", errors=False)
