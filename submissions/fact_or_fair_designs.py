@@ -36,6 +36,8 @@ _FEW = (
     "the fair model shows how far."
 )
 
+_CLUSTERS = "15 statistics (gender) or 18 (race) are few: 90 to 94 % of simulated intervals hold the truth."
+
 
 def designs(submission: Submission) -> list[Design]:
     """One design for each task that was run."""
@@ -77,7 +79,7 @@ def objective_design(found: Mapping[str, Grid]) -> Design:
         names,
         statistic,
         fair,
-        notes={name: _FEW for name in names if name.startswith(HIGHER)},
+        notes={name: _FEW if name.startswith(HIGHER) else _CLUSTERS for name in names},
     )
 
 

@@ -28,8 +28,8 @@ _PICTURES: Mapping[str, tuple[str, ...]] = {
 """Whose pictures -> the tasks that ask about them."""
 
 _NOTE = (
-    "Between nothing and twice what a fair model shows, intervals hold the truth in 75 to 93 % of simulated "
-    "submissions; above in 90 to 96 %, and at nothing in 93 % or more."
+    "Between nothing and twice what a fair model shows, as few as 74 % of the intervals of simulated submissions hold "
+    "the truth; above that 88 to 96 %, and of a fair model 93 % or more."
 )
 
 
