@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from submissions.benchmark import Benchmark, Scored, Task, Values
 from submissions.format import SCHEMAS, Submission, SubmissionMeta
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.values import Value
 
 META: dict[str, Any] = {
@@ -36,7 +37,7 @@ def _measure(submission: Submission) -> dict[str, Value]:
     return {}
 
 
-def _score(values: Values, standard: object) -> Scored:
+def _score(values: Values, standard: object, adjustment: Adjustment = AS_RELEASED) -> Scored:
     return Scored({}, "none", None)
 
 
