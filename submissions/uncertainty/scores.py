@@ -102,7 +102,7 @@ def uncertainties_of(scored: Scored, found: Mapping[str, Floats], logarithmic: b
         return {}
     columns = np.stack(list(found.values()))
     known = ~np.isnan(columns)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # GENRES' metrics are below 0 as often as above
         logs = np.log(columns)
     relative = np.isfinite(np.where(known, logs, 0.0)).all(axis=1) & np.full(len(columns), logarithmic)
     scale = np.where(relative[:, None], logs, columns)
