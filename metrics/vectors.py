@@ -95,6 +95,21 @@ def percentiles(draws: Floats) -> Interval | None:
     return float(low), float(high)
 
 
+def folded(ends: Interval | None, value: float) -> Interval | None:
+    """The interval of an absolute value, of that of the signed one: 0 is its low end where the signed ends straddle 0.
+
+    Percentiles of absolute draws would not do: noise has a size, so they exclude 0 where 0 is the truth.
+
+    Args:
+        ends: of the signed value; None if there are none.
+        value: the absolute value, which the interval always holds.
+    """
+    if ends is None:
+        return None
+    low, high = sorted(map(abs, ends))
+    return min(0.0 if ends[0] <= 0 <= ends[1] else low, value), max(high, value)
+
+
 def summary(
     name: str, by_occupation: Mapping[str, Mapping[str, Any]], reason: str, seed: int, resamples: int, **more: Any
 ) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, cosines, drawn, in_order, percentiles, summary, why_undefined
+from .vectors import RESAMPLES, Floats, cosines, drawn, folded, in_order, percentiles, summary, why_undefined
 
 NAME = "representation_similarity_bias"
 GENDERS = ("female", "male")
@@ -40,9 +40,19 @@ def measure(
     Returns:
         see the module: the mean over occupations in [0, 2], ideal 0; None where no occupation has both similarities.
         An occupation is undefined if a role or the anchor of a gender has no image, or a vector is missing or zero.
+        Intervals are those of the signed difference, folded at 0. The mean's low end is that of the size of the mean
+        signed difference, which is never above the mean size: it reaches 0 if the occupations' differences may be
+        noise, and also if they are to both sides and cancel.
     """
     rows = {name: _occupation(images[name], anchors, seed, resamples) for name in sorted(images)}
-    return summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
+    found = summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
+    if found["interval"] is not None:
+        known = [row for row in rows.values() if row["value"] is not None]
+        signed = np.array([row["stereotypical"] - row["counter_stereotypical"] for row in known])
+        draws = signed[drawn(len(signed), seed, resamples)].mean(axis=1)
+        low, _ = folded(percentiles(draws), abs(float(signed.mean()))) or found["interval"]
+        found["interval"] = [min(low, found["interval"][0]), found["interval"][1]]
+    return found
 
 
 def _occupation(
@@ -71,7 +81,7 @@ def _occupation(
             found[role][drawn(len(found[role]), seed + place, resamples)].mean(axis=1)
             for place, role in enumerate(ROLES)
         ]
-        interval = percentiles(np.abs(draws[0] - draws[1]))
+        interval = None if value is None else folded(percentiles(draws[0] - draws[1]), value)
     return {
         "value": value,
         "interval": None if interval is None else list(interval),

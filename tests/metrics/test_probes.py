@@ -13,7 +13,7 @@ from metrics.intent_consistency import formula as consistency
 from metrics.projection_distortion import formula as distortion
 from metrics.representation_similarity_bias import formula as similarity
 from metrics.stepwise_bias import formula as stepwise
-from metrics.vectors import cosines, distances, read_vectors
+from metrics.vectors import cosines, distances, folded, read_vectors
 from tests.metrics.tables import rows
 
 RANDOM = np.random.default_rng(7)
@@ -72,6 +72,54 @@ def test_similarity_bias_is_0_for_like_images_and_2_for_opposite_ones() -> None:
 
     assert of(NORTH) == 0
     assert of([0, -1]) == 2
+
+
+def test_a_folded_interval_by_hand_holds_0_where_the_signed_ends_straddle_it_and_always_the_value() -> None:
+    assert folded((-0.1, 0.3), 0.1) == (0, 0.3)
+    assert folded((-0.4, 0.3), 0.05) == (0, 0.4)
+    assert folded((-0.4, -0.2), 0.3) == (0.2, 0.4)
+    assert folded((0.2, 0.4), 0.3) == (0.2, 0.4)
+    assert folded((0.2, 0.4), 0.1) == (0.1, 0.4)
+    assert folded((0.2, 0.4), 0.5) == (0.2, 0.5)
+    assert folded(None, 0.5) is None
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.4])
+def test_intervals_of_a_similarity_bias_cover_its_truth_also_at_0(truth: float) -> None:
+    # an image at angle a from its anchor has the similarity cos a, here 0.5 + noise in both roles, or less in one
+    random = np.random.default_rng(12)
+    occupation = mean = own = 0
+    for seed in range(200):
+        similarities = 0.5 + random.uniform(-0.1, 0.1, (10, 2, 25)) - np.array([0, truth])[:, None]
+        vectors = np.stack([similarities, np.sqrt(1 - similarities**2)], axis=-1)
+        images = {
+            str(i): {("stereotypical", "male"): one, ("counter_stereotypical", "female"): other}
+            for i, (one, other) in enumerate(vectors)
+        }
+        found = similarity.measure(images, {"male": v(EAST), "female": v(EAST)}, seed, 200)
+        row = found["by_occupation"]["0"]
+        occupation += row["interval"][0] <= truth <= row["interval"][1]
+        mean += found["interval"][0] <= truth <= found["interval"][1]
+        own += row["interval"][0] <= row["value"] <= row["interval"][1]
+    assert own == 200
+    assert occupation >= 180
+    assert mean >= 170  # of ten occupations, as in Table 30: percentiles of so few are somewhat too narrow
+
+
+def test_signed_intervals_of_the_other_probes_reach_below_0_where_nothing_is_there() -> None:
+    random = np.random.default_rng(13)
+    reached = {"association": 0, "stepwise": 0, "complexity": 0}
+    for seed in range(100):
+        terms = {side: random.normal(size=(20, 6)) for side in association.ATTRIBUTES}
+        row = association.measure({"x": random.normal(size=(1, 6))}, terms, seed, 200)["by_occupation"]["x"]
+        reached["association"] += row["interval"][0] <= 0 <= row["interval"][1]
+        steps = {str(i): {t: random.normal(size=(1, 6)) for t in (0, 1)} for i in range(12)}
+        low, high = stepwise.measure(steps, random.normal(size=6), seed, 200)["interval"]
+        reached["stepwise"] += low <= 0 <= high
+        prompts = {role: [(1.0, ratio) for ratio in random.uniform(2, 3, 20)] for role in complexity.ROLES}
+        low, high = complexity.measure({"x": prompts}, seed, 200)["by_occupation"]["x"]["interval"]
+        reached["complexity"] += low <= 0 <= high
+    assert min(reached.values()) >= 85, reached
 
 
 @pytest.mark.parametrize(
