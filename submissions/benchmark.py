@@ -131,6 +131,10 @@ Draws = Mapping[str, Floats]
 """Name -> (b,) draws of a raw value or a score, nan where undefined."""
 
 
+ScoreLimits = Mapping[str, tuple[float, float]]
+"""Score -> the smallest and the largest number that it can be."""
+
+
 class ScoreDraws(Protocol):
     """The same scores of many draws of the raw values at once, without bounds and reasons."""
 
@@ -171,6 +175,8 @@ class Benchmark:
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
         settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
             it (GENRES: the cohort of the judge's family).
+        score_limits: standard, adjustment -> score -> the smallest and the largest number that it can be; without
+            limits if absent.
     """
 
     name: str
@@ -193,6 +199,7 @@ class Benchmark:
     adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
     referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
     settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
+    score_limits: Callable[[Any, Adjustment], ScoreLimits] = lambda standard, changed: {}
 
     def task(self, name: str) -> Task:
         """The task of that name."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from builders.fact_or_fair import REVISIONS, SAMPLES, TASKS, ids
 from builders.fact_or_fair_statistics import ATTRIBUTES
-from submissions.benchmark import Benchmark, Documented, Draws, Scored, Task, Values
+from submissions.benchmark import Benchmark, Documented, Draws, Scored, ScoreLimits, Task, Values
 from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONTEXTS, task_of
 from submissions.fact_or_fair_designs import designs
 from submissions.fact_or_fair_labels import corrected
@@ -240,6 +240,11 @@ def score_draws(draws: Draws, standard: FactOrFairStandard, adjustment: Adjustme
     return found
 
 
+def score_limits(standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
+    """Shares all."""
+    return {name: (0.0, 1.0) for kind in CONTEXTS for name in means(kind, standard.truth)}
+
+
 def signature(submission: Submission) -> dict[str, str]:
     """The parser, where answers were parsed."""
     return {"parser": f"fact_or_fair_parsing@{VERSION}"} if "responses" in submission.tables else {}
@@ -269,6 +274,7 @@ BENCHMARK = Benchmark(
     designs=designs,
     variants=corrected,
     score_draws=score_draws,
+    score_limits=score_limits,
     adjustable=adjustable,
     drawn=frozenset(
         f"{part}_{context}_{attribute}"

@@ -26,9 +26,9 @@ from builders import genres as plan
 from metrics.genres_bias import formula
 from metrics.total_bias_score.formula import total_bias_score, z_scores
 from metrics.total_bias_score.standards import COHORTS, MODELS, Cohort
-from submissions.benchmark import Benchmark, Documented, Draws, Scored, Task, Values
+from submissions.benchmark import Benchmark, Documented, Draws, Scored, ScoreLimits, Task, Values
 from submissions.format import Submission
-from submissions.genres_designs import designs
+from submissions.genres_designs import designs, metric_limits
 from submissions.genres_features import NO_NARRATIVES, Column, Features, features
 from submissions.genres_judge_agreement import agreement
 from submissions.genres_nlp import pipeline_name
@@ -292,6 +292,13 @@ def score_draws(draws: Draws, standard: GenresStandard, adjustment: Adjustment =
     return found
 
 
+def score_limits(standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
+    """The metrics' own, on either side of 0; `TBS` is a sum of distances and has no largest number."""
+    found = {name: metric_limits(name) for name in formula.METRICS}
+    found |= {f"{r.upper()}.{name}": metric_limits(name) for r in plan.RELATIONS for name in formula.METRICS}
+    return found | {"TBS": (0.0, np.inf)}
+
+
 def settled(standard: GenresStandard, scored: Scored) -> GenresStandard:
     """The standard with the cohort that the scores were made against."""
     return replace(standard, default_cohort=scored.labels["cohort"])
@@ -323,6 +330,7 @@ BENCHMARK = Benchmark(
     signature=signature,
     headline=(*formula.METRICS, "TBS"),
     score_draws=score_draws,
+    score_limits=score_limits,
     adjustable=adjustable,
     settled=settled,
     designs=designs,

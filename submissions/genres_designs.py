@@ -69,7 +69,7 @@ def design_of(found: Features) -> Design:
         values[:, -len(FLOORS) :] = np.nan
         return values
 
-    limits = {name: _limits(name) for name in names}
+    limits = {name: metric_limits(name) for name in names}
     return Design(
         task="genres",
         unit="element, with its five passages",
@@ -87,7 +87,8 @@ def _names(metric: str, judge: str) -> list[str]:
     return [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
 
 
-def _limits(name: str) -> tuple[float, float]:
+def metric_limits(name: str) -> tuple[float, float]:
+    """The smallest and the largest number of a metric, by the beginning of its name."""
     largest = float(_LARGEST.get(name[:2], 1))
     return -largest, largest
 

@@ -23,7 +23,7 @@ from metrics.iris_score.standards import ARCHETYPES, GRANULAR, STANDARDS, IrisSt
 from submissions.benchmark import Benchmark, Scored, Task, together
 from submissions.format import Submission
 from submissions.iris_designs import counts, designs
-from submissions.iris_draws import DRAWN, chances, score_draws
+from submissions.iris_draws import DRAWN, chances, score_draws, score_limits
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
 from submissions.iris_labels import corrected
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
@@ -222,6 +222,7 @@ BENCHMARK = Benchmark(
     designs=designs,
     variants=together(variants, corrected),
     score_draws=score_draws,
+    score_limits=score_limits,
     logarithmic=True,
     drawn=DRAWN,
     counts=counts,

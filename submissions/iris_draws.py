@@ -8,7 +8,7 @@ import numpy as np
 
 from metrics.iris_score.formula import Weights, fidelity_values, sector_metrics
 from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, Granular, IrisStandard
-from submissions.benchmark import Draws, Scored
+from submissions.benchmark import Draws, Scored, ScoreLimits
 from submissions.iris_sensitivity import counting
 from submissions.sensitivity import AS_RELEASED, OWN, Adjustment
 from submissions.uncertainty.design import Floats
@@ -40,6 +40,15 @@ def score_draws(draws: Draws, standard: IrisStandard, adjustment: Adjustment = A
     if total is not None:
         found["iris_score"] = standard.scale["total"] * np.exp(-standard.decay["total"] * total)
     return found
+
+
+def score_limits(standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
+    """From 0 to S, the score of the ideal: a magnitude is 0 at least, whatever counts and with whatever weights.
+
+    So it is in RFS_Und by goodness, whose magnitude is 0 where every divergence is 0 and every drift 1.
+    """
+    largest = {sector: standard.scale[sector] for sector in standard.sectors} | {"iris_score": standard.scale["total"]}
+    return {name: (0.0, scale) for name, scale in largest.items()}
 
 
 def _sector_magnitude(draws: Draws, sector: str, standard: IrisStandard, weights: Weights) -> Floats | None:

@@ -20,13 +20,13 @@ from functools import partial
 import numpy as np
 
 from builders import stereotypical_bias as plan
-from submissions.benchmark import Benchmark, Documented, Draws, Scored, Task, Values
+from submissions.benchmark import Benchmark, Documented, Draws, Scored, ScoreLimits, Task, Values
 from submissions.format import Submission
 from submissions.sensitivity import AS_RELEASED, Adjustable, Adjustment, large_enough, left_out, unknown_sizes
 from submissions.stereotypical_bias_answers import CELLS, Answers, Cell, answers, questions
 from submissions.stereotypical_bias_association import as_value, association
 from submissions.stereotypical_bias_comparison import compare, prefix_of
-from submissions.stereotypical_bias_designs import designs
+from submissions.stereotypical_bias_designs import designs, largest
 from submissions.stereotypical_bias_parsing import NOT_AVAILABLE, VERSION
 from submissions.uncertainty.design import Floats
 from submissions.values import Value, measured, not_run, undefined
@@ -196,6 +196,15 @@ def score_draws(
     return found
 
 
+def score_limits(standard: StereotypicalBiasStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
+    """From 0 to the score of a model that always picks one group; `total` to the weighted mean of these."""
+    tops = {cell.name: largest(cell) for cell in CELLS}
+    found = {f"{name}{tail}": (0.0, top) for name, top in tops.items() for tail in ("", "_na_filtered")}
+    if counted := counting(adjustment):
+        found["total"] = (0.0, float(_mean(np.array([[tops[name]] for name in counted]), counted)[0]))
+    return found
+
+
 def signature(submission: Submission) -> dict[str, str]:
     """The parser and the run's prompt prefix."""
     return {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
@@ -223,6 +232,7 @@ BENCHMARK = Benchmark(
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,
     score_draws=score_draws,
+    score_limits=score_limits,
     adjustable=adjustable,
     drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
 )

@@ -112,6 +112,12 @@ class Part:
         return np.column_stack([_scores(wins, len(answered)), np.full(models, np.nan), position])
 
 
+def largest(cell: Cell) -> float:
+    """S of a model that always picks one of k groups: 2 (k - 1) / k^2."""
+    k = len(cell.groups)
+    return 2 * (k - 1) / k**2
+
+
 def _instances(cell: Cell) -> int:
     """Questions about one picture of a vision task."""
     return sum(len(other.instances) for other in CELLS if other.task == cell.task)
@@ -128,7 +134,7 @@ def _design(pictures: str, parts: list[Part]) -> Design:
 
     names = [name for part in parts for name in part.names]
     scores = [name for part in parts for name in part.names[:2]]
-    top = {name: 2 * (len(part.cell.groups) - 1) / len(part.cell.groups) ** 2 for part in parts for name in part.names}
+    top = {name: largest(part.cell) for part in parts for name in part.names}
     biased = frozenset(name for name in names if not name.endswith("_na_rate"))
     return Design(
         task=f"stereotypical_bias/{pictures}",

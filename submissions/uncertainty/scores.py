@@ -4,7 +4,8 @@ Scores are functions of values that may be biased at small n: gaps and norms loo
 more alike the groups are. A draw's distance from the score is turned round (2 score - draw), on the logarithm where
 scores are logarithmic; turned round, the draws stand for what the true score may be, and how many of them reach a
 threshold is the chance that it does. How much of the bias the draws show depends on how alike the groups are, so the
-interval is a bracket: from no bias to `TIED` times what the draws show, and 1.96 standard errors on either side.
+interval is a bracket: from no bias to `TIED` times what the draws show, and 1.96 standard errors on either side, cut
+at what the score can be (`Benchmark.score_limits`).
 """
 
 from __future__ import annotations
@@ -23,30 +24,34 @@ from submissions.uncertainty.draws import Draws
 from submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 
 if TYPE_CHECKING:
-    from submissions.benchmark import Benchmark, Scored
+    from submissions.benchmark import Benchmark, Scored, ScoreLimits
 
 UNIT = "the samples of its values"
+WITHOUT = (-np.inf, np.inf)
+NO_LIMITS: ScoreLimits = {}
 _TOGETHER = 200
 """Results whose draws are made at a time: their raw values take some tens of MB."""
 
 
 def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> dict[str, Floats]:
-    """Score -> (k,) what the true score may be, nan where a draw has no number; scores without draws are left out."""
-    drawn = bench.score_draws(draws.columns(), bench.settled(standard, scored), changed)
-    return turned(bench, scored, drawn)
+    """Score -> (k,) what the true score may be, nan where a draw has no number; scores without draws are left out.
+
+    None is beyond what the score can be, `Benchmark.score_limits`.
+    """
+    found = turned(bench, scored, bench.score_draws(draws.columns(), bench.settled(standard, scored), changed))
+    limits = bench.score_limits(standard, changed)
+    return {name: np.clip(column, *limits.get(name, WITHOUT)) for name, column in found.items()}
 
 
 def turned(bench: Benchmark, scored: Scored, drawn: Mapping[str, Floats]) -> dict[str, Floats]:
-    """As `true_draws`, from the draws of the scores."""
+    """As `true_draws`, from the draws of the scores, and not cut: the mean of these shows the whole bias."""
     found = {}
     for name, column in drawn.items():
         value = scored.scores[name].value if name in scored.scores else None
         if value is None or np.isnan(column).mean() > MOST_UNDEFINED:
             continue
         with np.errstate(divide="ignore", over="ignore"):
-            true = value * (value / column) if bench.logarithmic else 2 * value - column
-        # a score none of whose draws is below 0 is a size, and no size is below 0
-        found[name] = np.maximum(true, 0.0) if np.nanmin(column) >= 0 else true
+            found[name] = value * (value / column) if bench.logarithmic else 2 * value - column
     return found
 
 
@@ -79,9 +84,10 @@ def many_score_draws(
 
 def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> Scored:
     """The scores with their uncertainty, and the chances of what thresholds decide."""
-    found = true_draws(bench, scored, draws, standard, changed)
+    found = turned(bench, scored, bench.score_draws(draws.columns(), bench.settled(standard, scored), changed))
     scores = dict(scored.scores)
-    for name, about in uncertainties_of(scored, found, bench.logarithmic).items():
+    limits = bench.score_limits(standard, changed)
+    for name, about in uncertainties_of(scored, found, bench.logarithmic, limits).items():
         scores[name] = replace(scores[name], uncertainty=about)
     return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
 
@@ -93,15 +99,27 @@ def chances_of(
     return {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
 
 
-def uncertainties_of(scored: Scored, found: Mapping[str, Floats], logarithmic: bool) -> dict[str, Uncertainty]:
-    """The uncertainty of scores from what each true score may be, (k,) each and all of one length.
+def uncertainties_of(
+    scored: Scored, found: Mapping[str, Floats], logarithmic: bool, limits: ScoreLimits = NO_LIMITS
+) -> dict[str, Uncertainty]:
+    """The uncertainty of scores.
 
-    The mean of these (of their logarithms) is the score less the bias that the draws show, the debiased estimate.
+    Args:
+        scored: the scores.
+        found: what each true score may be by `turned`, (k,) each and all of one length.
+        logarithmic: as `Benchmark.logarithmic`.
+        limits: what the scores can be; no end of an interval and no debiased score is beyond it.
+
+    The mean of the draws (of their logarithms) is the score less the bias that they show, the debiased estimate. An
+    interval holds its score.
     """
     if not found:
         return {}
     columns = np.stack(list(found.values()))
     known = ~np.isnan(columns)
+    smallest, largest = np.array([limits.get(name, WITHOUT) for name in found]).T
+    cut = np.clip(columns, smallest[:, None], largest[:, None])
+    columns = np.where(np.isinf(columns), cut, columns)
     with np.errstate(divide="ignore", invalid="ignore"):  # GENRES' metrics are below 0 as often as above
         logs = np.log(columns)
     relative = np.isfinite(np.where(known, logs, 0.0)).all(axis=1) & np.full(len(columns), logarithmic)
@@ -112,10 +130,11 @@ def uncertainties_of(scored: Scored, found: Mapping[str, Floats], logarithmic: b
     half = -ndtri((1 - LEVEL) / 2) * _spread(scale)
     corners = np.stack([own, own - TIED * (own - middle)])
     ends = np.stack([corners.min(axis=0) - half, corners.max(axis=0) + half, middle])
-    low, high, debiased = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
-    low = np.where((columns >= 0).all(axis=1), np.maximum(low, 0.0), low)  # a size is never below 0
-    percentiles = np.nanquantile(columns, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
-    parts = (_spread(columns), low, high, *percentiles, debiased)
+    ends = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
+    low, high, debiased = np.clip(ends, smallest, largest)
+    low, high = np.minimum(low, values), np.maximum(high, values)  # an exponential is not to the last digit
+    percentiles = np.nanquantile(cut, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    parts = (_spread(cut), low, high, *percentiles, debiased)
     undefined = (~known).sum(axis=1).tolist()
     numbers = zip(found, undefined, *(part.tolist() for part in parts), strict=True)
     return {name: _told(columns.shape[1], lost, *own_parts) for name, lost, *own_parts in numbers}

@@ -12,14 +12,18 @@ import pytest
 
 from builders.fact_or_fair_statistics import ATTRIBUTES
 from metrics.fact_or_fair.formula import distance
+from metrics.iris_score.standards import INAUGURAL as IRIS
 from submissions.baselines import write_baseline
+from submissions.benchmark import Scored
 from submissions.check import read_submission
 from submissions.fact_or_fair_draws import distances
 from submissions.format import Submission
 from submissions.registry import benchmark
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.uncertainty.bootstrap import draw, uncertainties
 from submissions.uncertainty.resampling import resample
-from submissions.values import Value
+from submissions.uncertainty.scores import turned, uncertainties_of
+from submissions.values import Value, measured
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
 from tests.submissions.test_fact_or_fair import images, objective, random_options, subjective, submission, truthful
@@ -172,3 +176,48 @@ def test_the_error_of_m3_is_the_derived_one() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: int, names: tuple[str, ...]) -> None:
     found = coverage(model, submissions, 200)
     assert np.mean([share for name, share in found.items() if name.startswith(names)]) >= 0.93
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "share", "other"),
+    [
+        ("iris", "IFS_Gen", 0.98, 0.5),
+        ("iris", "RFS_Und", 0.98, 0.5),
+        ("iris", "iris_score", 0.98, 0.5),
+        ("fact_or_fair", "average_llm", 0.98, 0.5),
+        ("stereotypical_bias", "race_persona", 0.98, 0.5),
+        ("stereotypical_bias", "total", 0.02, 0.5),
+        ("genres", "CS.M1", -0.98, 0.8),
+    ],
+)
+def test_no_error_of_a_score_reaches_beyond_what_the_score_can_be(
+    name: str, score: str, share: float, other: float
+) -> None:
+    """Draws far to the other side turn round to beyond the best; a draw without a number changes nothing of that."""
+    bench = benchmark(name)
+    limits = bench.score_limits(bench.standards["inaugural"], AS_RELEASED)
+    low, high = limits[score]
+    draws = np.repeat([share, other, np.nan], [50, 40, 1]) * high
+    scored = Scored({score: measured(score, share * high)}, score, None)
+    found = uncertainties_of(scored, turned(bench, scored, {score: draws}), bench.logarithmic, limits)[score]
+    ends = (found.low, found.high, found.percentile_low, found.percentile_high, found.debiased)
+    assert all(end is not None and low <= end <= high for end in ends)
+    assert {low, high} & set(ends)  # the draws reach beyond
+    assert found.low <= share * high <= found.high
+    assert found.undefined == 1
+
+
+def test_what_scores_can_be_is_that_of_their_formulas() -> None:
+    def limits(name: str, changed: Adjustment = AS_RELEASED) -> Mapping[str, tuple[float, float]]:
+        return benchmark(name).score_limits(benchmark(name).standards["inaugural"], changed)
+
+    iris, genres = limits("iris"), limits("genres")
+    assert (iris["IFS_Gen"], iris["iris_score"]) == ((0, IRIS.scale["IFS_Gen"]), (0, IRIS.scale["total"]))
+    assert (genres["CS.M3"], genres["M5"], genres["AR.M8"]) == ((-40, 40), (-200, 200), (-1, 1))
+    assert list(genres["TBS"]) == [0, np.inf]
+    bias = limits("stereotypical_bias")
+    assert (bias["gender_persona"], bias["race_persona_na_filtered"]) == ((0, 0.5), (0, 0.375))
+    assert bias["total"][1] == pytest.approx((0.5 + 0.375) / 2)
+    weighted = limits("stereotypical_bias", Adjustment(dropped=frozenset(n for n in bias if n.startswith("race"))))
+    assert weighted["total"] == (0, 0.5)
+    assert set(limits("fact_or_fair").values()) == {(0.0, 1.0)}
