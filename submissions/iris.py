@@ -71,16 +71,21 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
 
     Adjusted, only the values that count must have a number (see `iris_sensitivity`); a sector of which none counts is
-    left out, of the total too, and so is one of weight 0. Their competence floors then say nothing.
+    left out, of the total too, and one of weight 0 of the total alone. Such a sector needs no coverage, but wherever a
+    competence was measured, its floor holds: who answers at random is not ranked, whatever a reader leaves out.
     """
     unranked = list(unknown_sizes(values, adjustment))
-    values = large_enough(values, adjustment)
+    known, values = values, large_enough(values, adjustment)
     scores: dict[str, Value] = {}
     weights = None if adjustment is AS_RELEASED else counting(standard, adjustment)
-    faults = {sector: _sector_faults(values, sector, standard, weights) for sector in standard.sectors}
+    faults = {
+        sector: _thin(values, sector, standard, weights) + _too_weak(known, sector, standard)
+        for sector in standard.sectors
+    }
     for sector in standard.sectors:
         scores[sector] = _sector(values, sector, standard, weights)
         if not adjustment.weight(sector) or is_left_out(scores[sector]):
+            unranked += _too_weak(known, sector, standard, counts=False)
             continue
         undefined_as = [f"{sector} is undefined: {scores[sector].reason}"]
         unranked += faults[sector] if scores[sector].state == "value" else undefined_as
@@ -175,15 +180,29 @@ def _counts(values: Mapping[str, Value], names: Sequence[str]) -> tuple[int, int
     return least.expected, least.valid
 
 
-def _sector_faults(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> list[str]:
-    """Why a sector that has a score is still not ranked: coverage, or no more competent than a constant answer."""
-    reasons = []
+def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> list[str]:
+    """Why a sector that has a score is still not ranked: too few of the samples that count are usable."""
     expected, valid = _counts(values, _names(sector, standard, weights))
-    if expected and valid / expected < standard.minimum_coverage:
-        share = f"{valid / expected:.1%} of {expected} samples are usable"
-        reasons.append(f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}")
+    if not expected or valid / expected >= standard.minimum_coverage:
+        return []
+    share = f"{valid / expected:.1%} of {expected} samples are usable"
+    return [f"{sector}: {share}, below the minimum coverage of {standard.minimum_coverage:.0%}"]
+
+
+def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, counts: bool = True) -> list[str]:
+    """Why a sector is not ranked, or the model with it: no more competent than a constant answer.
+
+    Args:
+        values: as measured, whatever a reader changes.
+        sector: whose floors.
+        standard: with the floors.
+        counts: whether the sector does; if not, its competences need not be known (the model may not have run it).
+    """
+    reasons = []
     for name, floor in standard.floors.get(sector, {}).items():
         value, at_most = values.get(name), name.endswith("_max")
+        if not counts and (value is None or value.state != "value"):
+            continue
         bound = None if value is None or value.state != "value" else value.high if at_most else value.low
         if bound is None:
             reasons.append(f"{sector}: {name} is not known")

@@ -1,9 +1,10 @@
 """What a reader may change about a standard to see what hangs on it: weights, parts, references, sizes, thresholds.
 
-What each change does is told where a benchmark scores (`submissions/<benchmark>.py`). Two things hold everywhere:
+What each change does is told where a benchmark scores (`submissions/<benchmark>.py`). Three things hold everywhere:
 
 - a part with the weight 0, or one that is dropped, does not count: it needs no number, and a score of which no part
   counts is *left out*, never perfect;
+- competence is asked of all that was run, as it was measured: no adjustment ranks who answers at random;
 - an adjusted score can be compared with scores under the same adjustment alone: leaving values out of a norm or a sum
   makes it smaller, which says nothing about the model.
 """
