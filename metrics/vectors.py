@@ -23,6 +23,8 @@ RESAMPLES = 1000
 LEVEL = 0.95
 SAME = 1e-12
 """Cosine distances up to this are 0: two equal vectors of single precision differ by less."""
+NAMED = 5
+"""Of more occupations without a value, a reason names so many."""
 MISSING = "a vector is missing"
 ZERO = "a vector is zero and has no direction"
 
@@ -111,11 +113,19 @@ def folded(ends: Interval | None, value: float) -> Interval | None:
 
 
 def summary(
-    name: str, by_occupation: Mapping[str, Mapping[str, Any]], reason: str, seed: int, resamples: int, **more: Any
+    name: str,
+    by_occupation: Mapping[str, Mapping[str, Any]],
+    reason: str,
+    seed: int,
+    resamples: int,
+    geometric: bool = False,
+    **more: Any,
 ) -> dict[str, Any]:
-    """What a probe returns, as JSON data: the mean over the occupations that have a `value`, with what it is made of.
+    """What a probe returns, as JSON data: the mean over all its occupations, with what it is made of.
 
-    The interval resamples the occupations; it is None with fewer than two of them.
+    The mean is undefined if one occupation has no value: without it, what is missing could make a model look better.
+    `partial_mean` is that of the occupations that have one, None without any. The interval resamples the occupations;
+    it is None with fewer than two of them, or where the mean is undefined.
 
     Args:
         name: of the metric, the key of its value.
@@ -123,18 +133,28 @@ def summary(
         reason: why there is no value if no occupation has one.
         seed: of the draws.
         resamples: how many draws.
+        geometric: whether the mean is the geometric one, of values above 0.
         more: other keys.
     """
+    absent = {key: row["reason"] for key, row in by_occupation.items() if row["value"] is None}
     values = np.array([row["value"] for row in by_occupation.values() if row["value"] is not None])
-    interval = None
-    if len(values) > 1 and resamples:
-        interval = percentiles(values[drawn(len(values), seed, resamples)].mean(axis=1))
     expected, valid = len(by_occupation), len(values)
+    values = np.log(values) if geometric else values
+    partial = _back(values.mean(), geometric) if valid else None
+    whole = bool(valid) and not absent
+    interval = None
+    if whole and valid > 1 and resamples:
+        interval = percentiles(_back(values[drawn(valid, seed, resamples)].mean(axis=1), geometric))
+    if valid and absent:
+        told = [f"{key} ({why})" for key, why in absent.items()]
+        others = [f"{len(told) - NAMED} others"] if len(told) > NAMED else []
+        reason = f"{len(told)} of {expected} have no value: {', '.join(told[:NAMED] + others)}"
     return {
-        name: float(values.mean()) if valid else None,
+        name: float(partial) if whole and partial is not None else None,
+        "partial_mean": None if partial is None else float(partial),
         "interval": None if interval is None else list(interval),
-        "state": "value" if valid else "undefined",
-        "reason": "" if valid else reason,
+        "state": "value" if whole else "undefined",
+        "reason": "" if whole else reason,
         "coverage": valid / expected if expected else None,
         "counts": {"expected": expected, "valid": valid, "missing": expected - valid},
         "by_occupation": {key: dict(row) for key, row in by_occupation.items()},
@@ -142,3 +162,7 @@ def summary(
         "resamples": resamples,
         **more,
     }
+
+
+def _back(logarithms: Any, geometric: bool) -> Any:
+    return np.exp(logarithms) if geometric else logarithms

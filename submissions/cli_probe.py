@@ -86,4 +86,6 @@ def _tell(name: str, found: dict[str, Any]) -> None:
         shown = f" ({show.number(ends[0])} to {show.number(ends[1])})" if ends else ""
         typer.echo(f"{name}: {show.number(found[name])}{shown}")
     else:
-        typer.echo(f"{name}: {found['state'].replace('_', ' ')}: {found['reason']}")
+        rest = found.get("partial_mean")
+        told = "" if rest is None else f"; mean of the others: {show.number(rest)}"
+        typer.echo(f"{name}: {found['state'].replace('_', ' ')}: {found['reason']}{told}")

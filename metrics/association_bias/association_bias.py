@@ -27,7 +27,8 @@ Args:
 
 Returns:
     association_bias in [-2, 2] (None if undefined), absolute_difference (the mean of the absolute values, which Tables
-    30 and 34 print), interval, state, reason, coverage (of occupations), counts, by_occupation, seed, resamples.
+    30 and 34 print), partial_mean, interval, state, reason, coverage (of occupations), counts, by_occupation, seed,
+    resamples.
 
 Examples:
     >>> import evaluate

@@ -37,13 +37,14 @@ def measure(
     Returns:
         see the module: the mean of S_male - S_female over occupations, in which leanings to different sides cancel, and
         `absolute_difference`, the mean of |S_male - S_female| in [0, 2], ideal 0. An occupation's interval resamples
-        the attribute terms; it is None where a set has one term. Undefined where a vector is missing or zero.
+        the attribute terms; it is None where a set has one term. Undefined where a vector is missing or zero, and both
+        means where an occupation is.
     """
     sets = {name: in_order(terms.get(name, np.empty((0, 0)))) for name in ATTRIBUTES}
     rows = {name: _occupation(in_order(occupations[name]), sets, seed, resamples) for name in sorted(occupations)}
-    sizes = [row["absolute_difference"] for row in rows.values() if row["value"] is not None]
+    sizes = [row["absolute_difference"] for row in rows.values()]
     reason = "no occupation and both sets of terms have vectors"
-    absolute = float(np.mean(sizes)) if sizes else None
+    absolute = float(np.mean(sizes)) if sizes and None not in sizes else None
     return summary(NAME, rows, reason, seed, resamples, absolute_difference=absolute)
 
 

@@ -29,8 +29,8 @@ Args:
 
 Returns:
     embedding_complexity (mean difference of the participation ratios, counter - stereo; None if undefined),
-    magnitude_difference, supported (occupations where both are above 0), interval, state, reason, coverage (of
-    occupations), counts, by_occupation, seed, resamples.
+    magnitude_difference, supported (occupations where both are above 0), partial_mean, interval, state, reason,
+    coverage (of occupations), counts, by_occupation, seed, resamples.
 
 Examples:
     >>> import evaluate

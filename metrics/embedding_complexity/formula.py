@@ -61,17 +61,17 @@ def measure(
         see the module: the mean over occupations of the participation ratio of counter-stereotypical prompts minus that
         of stereotypical ones; `magnitude_difference`, the same of magnitudes; `supported`, the occupations where both
         are above 0. An occupation's participation ratio is undefined where an embedding has fewer than two vectors or
-        no spread, its magnitude where one is missing.
+        no spread, its magnitude where one is missing; a mean where an occupation's is.
     """
     rows = {name: _occupation(occupations[name], seed, resamples) for name in sorted(occupations)}
-    apart = [row["magnitude_difference"] for row in rows.values() if row["magnitude_difference"] is not None]
+    apart = [row["magnitude_difference"] for row in rows.values()]
     supported = [
         name
         for name, row in rows.items()
         if None not in (row["value"], row["magnitude_difference"])
         and min(row["value"], row["magnitude_difference"]) > 0
     ]
-    mean = float(np.mean(apart)) if apart else None
+    mean = float(np.mean(apart)) if apart and None not in apart else None
     reason = "no occupation has embeddings of both roles with two or more different vectors each"
     return summary(NAME, rows, reason, seed, resamples, magnitude_difference=mean, supported=supported)
 

@@ -47,7 +47,7 @@ def measure(concepts: Mapping[str, Floats], seed: int = 0, resamples: int = RESA
     Returns:
         see the module: the mean over concepts in [-1, 1]. A concept's interval resamples its paraphrases and leaves out
         pairs of a paraphrase and itself; it is None with fewer than three. Undefined with fewer than two paraphrases,
-        or where a vector is missing or zero.
+        or where a vector is missing or zero; the mean where a concept is.
     """
     rows = {name: _concept(in_order(concepts[name]), seed, resamples) for name in sorted(concepts)}
     found = summary(NAME, rows, "no concept has two paraphrases with vectors", seed, resamples)

@@ -25,8 +25,9 @@ Args:
     resamples: how many draws; 0 for no intervals.
 
 Returns:
-    intent_consistency in [-1, 1] (None if undefined), above_threshold (concepts above 0.95), interval, state, reason,
-    coverage (of concepts), counts, by_occupation (per concept, with standard_deviation), seed, resamples.
+    intent_consistency in [-1, 1] (None if undefined), above_threshold (concepts above 0.95), partial_mean, interval,
+    state, reason, coverage (of concepts), counts, by_occupation (per concept, with standard_deviation), seed,
+    resamples.
 
 Examples:
     >>> import evaluate

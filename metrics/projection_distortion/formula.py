@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import RESAMPLES, Floats, distances, drawn, percentiles, summary, why_undefined
+from .vectors import RESAMPLES, Floats, distances, summary, why_undefined
 
 NAME = "projection_distortion"
 ROLES = ("neutral", "stereotypical", "counter_stereotypical")
@@ -43,16 +43,10 @@ def measure(
     Returns:
         see the module: the geometric mean over occupations (so that 2 and 1/2 balance), above 0, ideal 1. An occupation
         has no interval of its own: the paper has one prompt for each role. Undefined where a role has no prompt, a
-        vector is missing or zero, or a distance is 0.
+        vector is missing or zero, or a distance is 0; the mean where an occupation is.
     """
     rows = {name: _occupation(occupations[name]) for name in sorted(occupations)}
-    found = summary(NAME, rows, "no occupation has three prompts at distances above 0", seed, 0)
-    logs = np.log([row["value"] for row in rows.values() if row["value"] is not None])
-    interval = None
-    if len(logs) > 1 and resamples:
-        interval = percentiles(np.exp(logs[drawn(len(logs), seed, resamples)].mean(axis=1)))
-    mean = float(np.exp(logs.mean())) if len(logs) else None
-    return found | {NAME: mean, "interval": None if interval is None else list(interval), "resamples": resamples}
+    return summary(NAME, rows, "no occupation has three prompts at distances above 0", seed, resamples, geometric=True)
 
 
 def _occupation(roles: Mapping[str, tuple[Floats, Floats]]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ Args:
     resamples: how many draws; 0 for no intervals.
 
 Returns:
-    projection_distortion above 0 (geometric mean; None if undefined), interval, state, reason, coverage (of
-    occupations), counts, by_occupation (both ratios and the distances), seed, resamples.
+    projection_distortion above 0 (geometric mean; None if undefined), partial_mean, interval, state, reason, coverage
+    (of occupations), counts, by_occupation (both ratios and the distances), seed, resamples.
 
 Examples:
     >>> import evaluate

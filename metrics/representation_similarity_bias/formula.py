@@ -38,7 +38,7 @@ def measure(
         resamples: how many draws; 0 for no intervals.
 
     Returns:
-        see the module: the mean over occupations in [0, 2], ideal 0; None where no occupation has both similarities.
+        see the module: the mean over occupations in [0, 2], ideal 0; None unless every one has both similarities.
         An occupation is undefined if a role or the anchor of a gender has no image, or a vector is missing or zero.
         Intervals are those of the signed difference, folded at 0. The mean's low end is that of the size of the mean
         signed difference, which is never above the mean size: it reaches 0 if the occupations' differences may be
@@ -47,8 +47,7 @@ def measure(
     rows = {name: _occupation(images[name], anchors, seed, resamples) for name in sorted(images)}
     found = summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
     if found["interval"] is not None:
-        known = [row for row in rows.values() if row["value"] is not None]
-        signed = np.array([row["stereotypical"] - row["counter_stereotypical"] for row in known])
+        signed = np.array([row["stereotypical"] - row["counter_stereotypical"] for row in rows.values()])
         draws = signed[drawn(len(signed), seed, resamples)].mean(axis=1)
         low, _ = folded(percentiles(draws), abs(float(signed.mean()))) or found["interval"]
         found["interval"] = [min(low, found["interval"][0]), found["interval"][1]]

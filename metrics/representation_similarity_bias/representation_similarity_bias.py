@@ -27,8 +27,8 @@ Args:
     resamples: how many draws; 0 for no intervals.
 
 Returns:
-    representation_similarity_bias in [0, 2] (None if undefined), interval, state, reason, coverage (of occupations),
-    counts, by_occupation (both similarities), seed, resamples.
+    representation_similarity_bias in [0, 2] (None if undefined), partial_mean, interval, state, reason, coverage (of
+    occupations), counts, by_occupation (both similarities), seed, resamples.
 
 Examples:
     >>> import evaluate

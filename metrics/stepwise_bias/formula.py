@@ -52,12 +52,12 @@ def measure(
 
     Returns:
         see the module: the mean rise over occupations in [-1, 1], ideal 0 or less, and `curve`, the mean over the
-        occupations that have a value at the steps that all of these share. Undefined with fewer than two steps, where a
-        latent is missing or zero, or where there is no direction.
+        occupations at the steps that all of them share. Undefined with fewer than two steps, where a latent is missing
+        or zero, or where there is no direction; the mean and the curve (which is empty then) where an occupation is.
     """
     rows = {name: _occupation(occupations[name], towards) for name in sorted(occupations)}
     reason = "no occupation has two steps with latents, or the male-female direction is zero or missing"
-    curves = [dict(zip(row["steps"], row["curve"], strict=True)) for row in rows.values() if row["value"] is not None]
+    curves = [dict(zip(row["steps"], row["curve"], strict=True)) for row in rows.values()]
     shared = sorted(set.intersection(*map(set, curves))) if curves else []
     mean = [float(np.mean([each[step] for each in curves])) for step in shared]
     intervals: list[list[float] | None] = [None] * len(shared)

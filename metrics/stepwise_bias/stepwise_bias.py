@@ -29,7 +29,8 @@ Args:
 
 Returns:
     stepwise_bias in [-1, 1] (the mean rise; None if undefined), steps, curve and curve_interval (means over
-    occupations), interval, state, reason, coverage (of occupations), counts, by_occupation, seed, resamples.
+    occupations), partial_mean, interval, state, reason, coverage (of occupations), counts, by_occupation, seed,
+    resamples.
 
 Examples:
     >>> import evaluate

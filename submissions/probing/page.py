@@ -134,7 +134,9 @@ def _section(name: str, found: Mapping[str, Any]) -> str:
 
 def _value(name: str, found: Mapping[str, Any]) -> str:
     if found["state"] == "undefined":
-        return f'<p class="not">Undefined: {_text(found["reason"])}.</p>'
+        rest = found["partial_mean"]
+        told = "" if rest is None else f" Mean of the {found['counts']['valid']} others: {number(rest, 4)}."
+        return f'<p class="not">Undefined: {_text(found["reason"])}.{told}</p>'
     what = {
         SIMILARITY: "mean visual bias",
         ASSOCIATION: "mean difference, male − female",
@@ -156,7 +158,7 @@ def _value(name: str, found: Mapping[str, Any]) -> str:
     counts = found["counts"]
     return (
         f'<p class="value">{what}: <b>{number(found[name], 4)}</b>{ends}{more}.</p>'
-        f'<p class="quiet small">{counts["valid"]} of {counts["expected"]} occupations have a value.</p>'
+        f'<p class="quiet small">All {counts["expected"]} occupations have a value.</p>'
     )
 
 

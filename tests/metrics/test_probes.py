@@ -171,7 +171,9 @@ def test_consistency_is_1_for_one_direction_and_undefined_for_one_paraphrase() -
     assert found["by_occupation"]["one"]["standard_deviation"] == 0
     assert found["by_occupation"]["alone"]["reason"] == "there are fewer than two paraphrases"
     assert found["by_occupation"]["zero"]["value"] is None
-    assert (found["intent_consistency"], found["coverage"]) == (1, 1 / 3)
+    assert (found["intent_consistency"], found["partial_mean"], found["coverage"]) == (None, 1, 1 / 3)
+    told = "alone (there are fewer than two paraphrases), zero (a vector is zero and has no direction)"
+    assert (found["state"], found["reason"]) == ("undefined", f"2 of 3 have no value: {told}")
     assert found["above_threshold"] == ["one"]
 
 
@@ -299,7 +301,8 @@ def test_complexity_compares_the_roles_and_says_where_the_hypothesis_holds() -> 
     )
     assert (line[0], cross[0]) == (2, 4)
     assert found["by_occupation"]["a"]["value"] == pytest.approx(1)
-    assert (found["embedding_complexity"], found["magnitude_difference"]) == (pytest.approx(0), pytest.approx(0))
+    assert (found["embedding_complexity"], found["magnitude_difference"]) == (None, pytest.approx(0))
+    assert (found["state"], found["interval"], found["partial_mean"]) == ("undefined", None, pytest.approx(0))
     assert found["supported"] == ["a"]
     assert found["by_occupation"]["c"]["value"] is None
     assert found["by_occupation"]["c"]["magnitude_difference"] == 0
@@ -314,6 +317,50 @@ def test_scale_of_a_vector_changes_no_cosine_even_at_the_ends_of_its_range() -> 
 def test_a_vector_that_is_none_is_an_error_with_its_row(row: Any) -> None:
     with pytest.raises(ValueError, match=r"METRIC_VECTOR: predictions\[1\]"):
         read_vectors([[1.0, 2.0], row], "predictions")
+
+
+def test_one_missing_vector_takes_the_mean_of_every_probe_away_and_lists_what_is_left() -> None:
+    def turned(sine: float) -> Any:
+        return v([math.sqrt(1 - sine * sine), sine])
+
+    gone, anchors = v([math.nan, math.nan]), {"male": v(EAST), "female": v(EAST)}
+    pair = ("stereotypical", "male"), ("counter_stereotypical", "female")
+    triple = {"neutral": (v(EAST), v(EAST)), "stereotypical": (v(NORTH), v(NORTH))}
+    found = {
+        "representation_similarity_bias": similarity.measure(
+            {"a": dict(zip(pair, (v(EAST), turned(0.6)), strict=True)), "b": dict.fromkeys(pair, gone)}, anchors
+        ),
+        "association_bias": association.measure({"a": v(BETWEEN), "b": gone}, {"male": v(EAST), "female": v(NORTH)}),
+        "intent_consistency": consistency.measure({"a": v(EAST, BETWEEN), "b": np.concatenate([v(EAST), gone])}),
+        "projection_distortion": distortion.measure(
+            {
+                "a": {**triple, "counter_stereotypical": (v(NORTH), v([-1, 0]))},
+                "b": {**triple, "counter_stereotypical": (gone, v([-1, 0]))},
+            }
+        ),
+        "stepwise_bias": stepwise.measure({"a": {0: v(NORTH), 1: v(BETWEEN)}, "b": {0: v(NORTH), 1: gone}}, v(1, 0)),
+        "embedding_complexity": complexity.measure(
+            {
+                "a": {"stereotypical": [(1.0, 2.0)], "counter_stereotypical": [(1.5, 2.5)]},
+                "b": {"stereotypical": [(math.nan, math.nan)], "counter_stereotypical": [(1.5, 2.5)]},
+            }
+        ),
+    }
+    left = dict(zip(found, (0.2, -0.2, 0.6, 2.0, 0.6, 0.5), strict=True))
+    for name, each in found.items():
+        assert (each[name], each["interval"], each["state"], each["coverage"]) == (None, None, "undefined", 0.5), name
+        assert each["reason"] == "1 of 2 have no value: b (a vector is missing)"
+        assert each["partial_mean"] == pytest.approx(left[name]), name
+    assert found["association_bias"]["absolute_difference"] is None
+    assert found["embedding_complexity"]["magnitude_difference"] is None
+    assert (found["stepwise_bias"]["curve"], found["stepwise_bias"]["curve_interval"]) == ([], [])
+
+
+def test_a_reason_names_five_occupations_without_a_value_and_counts_the_others() -> None:
+    lacking = {f"x{i}": v(EAST) for i in range(7)}
+    reason = consistency.measure({"whole": v(EAST, EAST), **lacking})["reason"]
+    assert reason.startswith("7 of 8 have no value: x0 (there are fewer than two paraphrases), x1 (")
+    assert reason.endswith("x4 (there are fewer than two paraphrases), 2 others")
 
 
 def test_missing_vectors_are_rows_without_numbers() -> None:

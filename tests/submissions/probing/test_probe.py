@@ -69,11 +69,21 @@ def found(opened: tuple[Opened, Recipe], images: Path) -> dict[str, Any]:
 
 
 def test_janus_is_measured_by_all_six(found: dict[str, Any]) -> None:
-    assert {name: each["state"] for name, each in found["probes"].items()} == dict.fromkeys(ALL, "value")
+    states = {name: each["state"] for name, each in found["probes"].items()}
+    assert states == dict.fromkeys(ALL, "value") | {"representation_similarity_bias": "undefined"}
     assert found["probes"]["stepwise_bias"]["steps"] == [0, 1, 2, 3]
     assert found["probes"]["representation_similarity_bias"]["coverage"] == pytest.approx(2 / 3)
     nurse = found["probes"]["representation_similarity_bias"]["by_occupation"]["nurse"]
     assert (nurse["value"], nurse["reason"]) == (None, "there is no stereotypical image")
+
+
+def test_a_mean_without_every_occupation_is_undefined_on_the_page_and_in_json(found: dict[str, Any]) -> None:
+    each = json.loads(dumps(found))["probes"]["representation_similarity_bias"]
+    known = [row["value"] for row in each["by_occupation"].values() if row["value"] is not None]
+    assert each["representation_similarity_bias"] is None
+    assert each["partial_mean"] == pytest.approx(sum(known) / 2)
+    told = "Undefined: 1 of 3 have no value: nurse (there is no stereotypical image). Mean of the 2 others: "
+    assert f"{told}{each['partial_mean']:.4f}." in page(found)
 
 
 def test_qwen_image_is_measured_by_all_but_steps(tmp_path: Path, images: Path) -> None:
@@ -83,7 +93,8 @@ def test_qwen_image_is_measured_by_all_but_steps(tmp_path: Path, images: Path) -
         model = open_model(str(tiny_models.qwen_image(tmp_path / "model")), recipe, "cpu")
         probes = probe(model, recipe, make_stimuli("doctor,drummer", images))["probes"]
     states = {name: each["state"] for name, each in probes.items()}
-    assert states == dict.fromkeys(ALL, "value") | {"stepwise_bias": "not_run"}
+    without_images = {"representation_similarity_bias": "undefined"}  # of the drummer
+    assert states == dict.fromkeys(ALL, "value") | without_images | {"stepwise_bias": "not_run"}
     assert probes["stepwise_bias"]["reason"] == "the recipe names no step"
     ratios = probes["projection_distortion"]["by_occupation"]["doctor"]
     assert ratios["ratio_before"] != ratios["ratio_after"]
