@@ -5,18 +5,21 @@ of the sectors, "the six core dimensions (e.g., IFS_Und)" of A.2.3; how many mod
 the "three core dimensions" of A.3.2, is counted beside it and decides nothing. A new model is one that was scored here,
 is ranked (so it passes the floors of competence) and is not of the standard's cohort; printed rows and baselines are
 none. The worst case over the missing samples must reach 85, as ranks go by it; how many still do at the low end of the
-95 % interval is counted, too. Institutions differ if their names do, but for case and spaces; people look at the list.
+95 % interval of that worst case is counted, too. Institutions differ if their names do, but for case and spaces; people
+look at the list.
 
 New dimensions: that the field agrees on fairness challenges which IFS, RFS and BIS do not capture is for people to say.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from submissions.board import Row
 from submissions.row_errors import with_errors
+from submissions.values import Value
 
 HIGH = 85.0
 DIMENSIONS = 2
@@ -31,7 +34,8 @@ class Reached:
     Args:
         entry, model, organisation: of its row.
         sectors: sector -> its score in the worst case, for those that reach the mark.
-        surely: the sectors that reach it at the low end of the interval, too; None where no interval was made.
+        surely: the sectors that reach it at the low end of the worst case's interval, too; None where no interval was
+            made.
     """
 
     entry: str
@@ -113,10 +117,15 @@ def _high(row: Row, sectors: Sequence[str]) -> dict[str, float]:
 
 
 def _surely(row: Row | None, sectors: Sequence[str]) -> tuple[str, ...] | None:
+    """The sectors whose worst case reaches the mark at the low end of its interval, too."""
     if row is None or row.result is None or row.result.draws is None:
         return None
-    errors = {sector: row.scores[sector].uncertainty for sector in _high(row, sectors)}
-    return tuple(name for name, error in errors.items() if error is not None and error.low >= HIGH)
+    return tuple(name for name, low in _high(row, sectors).items() if _at_least(row.scores[name], low) >= HIGH)
+
+
+def _at_least(score: Value, worst: float) -> float:
+    """The low end of the interval of the worst case: that of `value`, times low / value."""
+    return -math.inf if score.uncertainty is None or not score.value else score.uncertainty.low * worst / score.value
 
 
 def _institutions(reached: Iterable[Reached]) -> int:

@@ -6,7 +6,7 @@ import importlib
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +16,12 @@ import pytest
 
 from metrics.iris_score.granular import Granular, table_sha256
 from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
-from submissions.board import board
+from submissions.board import Row, board
 from submissions.faults import UsageError
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result
 from submissions.standard_file import source
-from submissions.standard_proposal import SMALLEST_COHORT, chosen, median_scores, propose
+from submissions.standard_proposal import SMALLEST_COHORT, calibrated, chosen, median_scores, propose
 from submissions.standard_triggers import succession
 from submissions.standards import changed_references, differences, digest, document, fields, listed, named
 from tests.submissions.iris_results import board_store, iris_result, state_of
@@ -132,18 +132,34 @@ def test_the_printed_cohort_gives_the_scale_of_the_literal_standard_where_its_ma
 def test_a_proposal_is_refused_with_too_few_rows_or_a_missing_value() -> None:
     partial = iris_result("partial", "lab", 0.2, ac_diff_age=float("nan"))
     rows = board("iris", "algorithm_1", [*_cohort(), partial])
-    few = chosen(rows, ALGORITHM_1, ["m1", "m2"], printed=False)
+    few = chosen(rows, ALGORITHM_1, ["m1", "m2", "m1", _entry(rows, "m1")], printed=False)
     with pytest.raises(UsageError, match="IFS_Gen: 2 of 2 rows"):
         propose(few, ALGORITHM_1, "second", "2026-12-01", "A test.")
     assert "partial" not in {row.model for row in chosen(rows, ALGORITHM_1, (), printed=False)}
     with pytest.raises(UsageError, match=r"ac_diff_age has no value \(the result does not hold it\)"):
-        propose(chosen(rows, ALGORITHM_1, ["partial"], printed=False), ALGORITHM_1, "second", "2026-12-01", "A test.")
+        calibrated(next(row for row in rows if row.model == "partial"), ALGORITHM_1)
     with pytest.raises(UsageError, match="published row"):
         chosen(rows, ALGORITHM_1, ["p-01"], printed=False)
     with pytest.raises(UsageError, match="no row is called 'nobody'"):
         chosen(rows, ALGORITHM_1, ["nobody"], printed=False)
     with pytest.raises(UsageError, match="--name"):
         propose(chosen(rows, ALGORITHM_1, (), printed=False), ALGORITHM_1, "../x", "2026-12-01", "A test.")
+
+
+def test_a_named_row_without_a_rank_may_not_calibrate_and_is_told_why() -> None:
+    refusing = iris_result("refusing", "lab", 0.0, competence_accuracy=0.01)
+    partial = iris_result("partial", "lab", 0.2, ac_diff_age=float("nan"))
+    rows = board("iris", "algorithm_1", [*_cohort(), refusing, partial])
+    for name, why in (("refusing", "competence_accuracy"), ("partial", "ac_diff_age")):
+        entry = _entry(rows, name)
+        for called in (name, entry):
+            with pytest.raises(UsageError, match=f"'{called}' has no rank under algorithm_1 .*{why}"):
+                chosen(rows, ALGORITHM_1, ["m1", called], printed=False)
+
+
+def _entry(rows: Sequence[Row], model: str) -> str:
+    (found,) = (row.entry for row in rows if row.model == model)
+    return found
 
 
 def _loaded(folder: Path, text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -209,6 +225,23 @@ def test_the_low_end_of_the_interval_is_counted_beside_the_worst_case() -> None:
     assert surely["none"] is None
     assert surely["unsure"] is not None
     assert len(surely["unsure"]) < 2 <= len(surely["sure"] or ())
+
+
+def test_the_interval_that_must_reach_the_mark_is_that_of_the_worst_case() -> None:
+    """As measured even the low end is above 85. The worst case is 85, and its low end below."""
+    rows = board("iris", "inaugural", [iris_result("thin", "Lab A", 0.05, 0.05)])
+
+    def surely(worst: float) -> tuple[str, ...]:
+        scores = {
+            name: replace(v, low=None if v.value is None else max(v.value * worst, 85.0))
+            for name, v in rows[0].scores.items()
+        }
+        found = succession([replace(rows[0], scores=scores)], "inaugural", INAUGURAL.sectors, ())
+        assert found.reached[0].surely is not None
+        return found.reached[0].surely
+
+    assert len(surely(1.0)) >= 2
+    assert surely(0.0) == ()
 
 
 def test_a_new_standard_rescores_old_results_and_changes_no_history(
