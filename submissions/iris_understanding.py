@@ -163,7 +163,10 @@ def _disparity(
 
 
 def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Value:
-    """|SDS| of one group from (52, 54) counts of (true, predicted) and the group's share by occupation (M6)."""
+    """|SDS| of one group from (52, 54) counts of (true, predicted) and the group's share by occupation (M6).
+
+    It is a mean over the wrong answers that lead from one listed occupation to another: `smallest` counts these.
+    """
     k = len(OCCUPATIONS)
     listed = np.flatnonzero(~np.isnan(share))
     expected, uncertain = int(table[listed].sum()), table[listed, k] + table[listed, k + 1]
@@ -186,7 +189,14 @@ def _drift(name: str, table: NDArray[np.int_], share: NDArray[np.float64]) -> Va
     magnitude, smallest, largest = absolute_drift(value, low, high)
     evidence_signed = evidence | {"signed": round(float(value), 6)}
     return measured(
-        name, magnitude, low=smallest, high=largest, expected=expected, valid=valid, evidence=evidence_signed
+        name,
+        magnitude,
+        low=smallest,
+        high=largest,
+        expected=expected,
+        valid=valid,
+        evidence=evidence_signed,
+        smallest=int(wrong.sum()),
     )
 
 

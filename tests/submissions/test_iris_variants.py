@@ -16,6 +16,7 @@ from submissions.format import Submission
 from submissions.iris_occupations import EmbeddingMissingError
 from submissions.iris_variants import THRESHOLDS, variants
 from submissions.result import Result, score_submission
+from submissions.sensitivity import Adjustment, large_enough
 from submissions.uncertainty.variant import Variant
 from submissions.uncertainty.variant_scores import variant_scores
 from tests.submissions.iris_factory import META, NAMES, responses, submission
@@ -56,6 +57,20 @@ def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedd
     assert accuracies == pytest.approx([51, 50, 50, 49, 48])
     assert len(embedded) == 1
     assert found[0].note == "5.8% of the answers are decided by their embedding"
+
+
+def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
+    """Of 27 144 answers 7 are wrong; 5 name another occupation that the region lists, 2 none."""
+    truth, _ = iris_ideal_52.image_cells()
+    said = NAMES[truth].astype(object)
+    doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
+    said[doctors[:5]], said[doctors[5:7]] = "nurse", None
+    values = iris.measure(Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)}))
+    drift = values["AbsSDS_gender_female_US"]
+    assert (drift.smallest, drift.evidence["wrong_answers"]) == (5, 5)
+    few = large_enough(values, Adjustment(smallest_group=6))
+    assert few["AbsSDS_gender_female_US"].state == "undefined"
+    assert few["AD_single_gender"].state == "value"
 
 
 def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedded: list[list[str]]) -> None:
