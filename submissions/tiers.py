@@ -2,10 +2,12 @@
 
 Two results that keep draws are compared on common items: a draw of one is of the same clusters as that draw of the
 other, so the error of their difference is the spread of the differences of their draws (on the logarithm where the
-benchmark's scores are logarithmic). What differs is the number that ranks go by, the worst case, so missing samples
-count against a model here, too. A difference is significant if it is more than z errors away from 0; z is the normal
-quantile at 0.05 / 2, divided by the number of pairs of the cohort (Bonferroni, in a single step: with any dependence of
-the pairs, the chance that one pair of equal models is told apart is at most 5 %, as far as the differences are normal).
+benchmark's scores are logarithmic). IRIS' steer prompts (BIS_Gen) follow from a model's own images: their draws are not
+of common items, and count like those of two models drawn apart. What differs is the number that ranks go by, the worst
+case, so missing samples count against a model here, too. A difference is significant if it is more than z errors away
+from 0; z is the normal quantile at 0.05 / 2, divided by the number of pairs of the cohort (Bonferroni, in a single
+step: with any dependence of the pairs, the chance that one pair of equal models is told apart is at most 5 %, as far as
+the differences are normal).
 
 Tier 1 holds the best model and all that are not significantly worse than it; tier 2 the best of the others and all that
 are not significantly worse than that one, and so on. Two models of one tier may still differ significantly from each
@@ -136,6 +138,8 @@ def why_no_tier(row: Row) -> str:
         return "printed figures come without samples, so nobody knows how sure they are"
     if row.rank is None:
         return "no rank, no tier"
+    if _has_draws(row):
+        return "too few of its resamples have a score; none has one under a reader's own shares"
     return "scored before results kept resamples; hand it in again for a tier"
 
 

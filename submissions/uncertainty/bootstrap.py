@@ -79,6 +79,8 @@ def _groups(strata: Integers, seed: int) -> Integers:
 def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, Uncertainty]:
     """The uncertainty of each value of a design that has a number and enough resamples with one.
 
+    An interval about a debiased estimate may end short of the value itself; the one that is shown is extended to it.
+
     Args:
         design: of the values.
         draws: (resamples, m) by `draw`.
@@ -104,6 +106,7 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
         if name in design.tested and fair_high is not None and value[place] <= fair_high:
             ends = (min(ends[0], 0.0), ends[1])
         shown = [float(np.clip(end, low, high)) for end in ends]
+        shown = [min(shown[0], float(value[place])), max(shown[1], float(value[place]))]
         found[name] = Uncertainty(
             unit=design.unit,
             clusters=len(design.strata),

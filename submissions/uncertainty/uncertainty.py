@@ -27,7 +27,7 @@ class Uncertainty:
         resamples: how many were drawn.
         undefined: how many of them gave no number; the rest make the interval.
         error: standard error.
-        low: lower end of the 95 % interval that is shown.
+        low: lower end of the 95 % interval that is shown; it holds the value, for it is extended to it if need be.
         high: upper end.
         method: how it is made.
         percentile_low: lower end of the percentile interval.
