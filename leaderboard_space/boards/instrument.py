@@ -17,7 +17,7 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "An answer that names no occupation of the list is taken for the nearest one, if its embedding is near enough. "
         "Here are the values had another nearness been asked for.",
     ),
-    "judge": ("Another judge", "The values as each judge alone, and as fewer judges, would give them."),
+    "judge": ("Another judge", "The values as each other judge, alone, gives them."),
     "name_swap": (
         "The two names swapped",
         "Each passage was parsed a second time with its two names swapped. A perfect parser would find the same, with "
