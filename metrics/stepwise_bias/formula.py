@@ -66,7 +66,7 @@ def measure(
         draws = table[drawn(len(table), seed, resamples)].mean(axis=1)
         found = [percentiles(column) for column in draws.T]
         intervals = [None if each is None else list(each) for each in found]
-    whole = {"steps": shared, "curve": mean, "curve_interval": intervals}
+    whole: dict[str, Any] = {"steps": shared, "curve": mean, "curve_interval": intervals}
     return summary(NAME, rows, reason, seed, resamples, **whole)
 
 
