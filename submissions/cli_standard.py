@@ -143,7 +143,7 @@ def propose(
     ] = "algorithm_1",
     model: Annotated[
         list[str] | None,
-        typer.Option(help="An entry or a model that enters; can be given again. All ranked ones if left out."),
+        typer.Option(help="An entry or a ranked model that enters; can be given again. All ranked ones if left out."),
     ] = None,
     printed: Annotated[bool, typer.Option(help="The printed rows of the cohort enter, too, where they can.")] = True,
 ) -> None:

@@ -74,16 +74,17 @@ def chosen(rows: Sequence[Row], like: IrisStandard, models: Sequence[str], print
         printed: whether the printed rows of the cohort enter, too.
 
     Raises:
-        UsageError: a name that no row, or more than one row, has; a baseline.
+        UsageError: a name that no row, or more than one row, has; a baseline; a row that `like` does not rank, such as
+            one that is incompetent or has too few valid samples.
     """
     own = [row for row in rows if row.provenance == "scored here"]
     found = [row for row in own if row.rank is not None]
     if models:
-        found = [_named(rows, name) for name in dict.fromkeys(models)]
+        found = list({row.entry: row for row in (_named(rows, name, like) for name in models)}.values())
     return found + [r for r in rows if printed and r.provenance == "published" and r.model in like.cohort]
 
 
-def _named(rows: Sequence[Row], name: str) -> Row:
+def _named(rows: Sequence[Row], name: str, like: IrisStandard) -> Row:
     found = [row for row in rows if row.entry == name] or [row for row in rows if row.model == name and row.result]
     if len(found) != 1:
         what = (
@@ -92,6 +93,9 @@ def _named(rows: Sequence[Row], name: str) -> Row:
         raise UsageError(f"--model: {what}. `fairspace board --benchmark iris --json` shows entries.")
     if found[0].provenance != "scored here":
         raise UsageError(f"--model: {name!r} is a {found[0].provenance} row; a cohort is made of models scored here.")
+    if found[0].rank is None:
+        why = "; ".join(found[0].unranked)
+        raise UsageError(f"--model: {name!r} has no rank under {like.name} ({why}); only ranked rows may calibrate S.")
     return found[0]
 
 
