@@ -1,6 +1,7 @@
 """A few of the simulations of `tests/benchmarks/iris_coverage.py`: intervals of drawn submissions hold the truth.
 
-The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times.
+The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times. The
+mean over a family's values, which hang together, may not lie below 35 of 40.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.benchmarks.iris_truths import Truth, models
 SUBMISSIONS = 40
 RESAMPLES = 100
 LEAST = 0.75
+MEAN = 0.875
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,7 @@ def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, 
     """Also of groups that are exactly alike, where the value itself is all noise."""
     shares = held(truths[model][0], ["RD_gender", "RD_skin", "RD_joint_all", "JSD_US_age", "JSD_EU_gender"])
     assert min(shares.values()) >= LEAST, shares
+    assert np.mean(list(shares.values())) >= MEAN, shares
 
 
 @pytest.mark.parametrize("model", ["near-fair", "one-sided"])
@@ -46,6 +49,7 @@ def test_intervals_of_penalties_hold_the_truth(truths: dict[str, tuple[Truth, ..
     truth = truths[model][1]
     shares = held(truth, list(truth.values))
     assert min(shares.values()) >= LEAST, shares
+    assert np.mean(list(shares.values())) >= MEAN, shares
 
 
 def test_intervals_of_pairs_hold_the_truth(truths: dict[str, tuple[Truth, ...]]) -> None:
@@ -53,6 +57,7 @@ def test_intervals_of_pairs_hold_the_truth(truths: dict[str, tuple[Truth, ...]])
     truth = truths["uneven"][4]
     shares = held(truth, list(truth.values))
     assert min(shares.values()) >= LEAST, shares
+    assert np.mean(list(shares.values())) >= MEAN, shares
 
 
 def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_0(
