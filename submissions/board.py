@@ -30,6 +30,8 @@ Visibility = Literal["published", "self-reported labels or judge", "recomputed h
 were parsed and scored here; a run that the maintainers made again."""
 UNSCORABLE = "this version of fairspace cannot score it"
 """Why a row is not ranked that an earlier or a later version wrote."""
+_UNSCORABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What the scoring of a result raises that lacks what this version needs."""
 log = logging.getLogger(__name__)
 
 
@@ -122,6 +124,8 @@ def check_adjustment(benchmark: str, standard: str, adjustment: Adjustment) -> A
 def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -> Row:
     """A row of the released board under an adjustment, unranked as yet.
 
+    One that this version cannot score so stands unranked and without scores, as with `logged_row`.
+
     Args:
         row: made under the standard.
         benchmark: of the board.
@@ -134,8 +138,13 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
         scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
         value = scores.get(ranking)
         number = None if unranked or value is None else value.value
-        return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=())
-    result = rescore(row.result, standard, changed, errors=False)
+        noted = [one for one in scores.values() if "erratum" in one.evidence]
+        notes = tuple(Footnote(one.name, one.evidence["erratum"], one.evidence["note"]) for one in noted)
+        return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=notes)
+    try:
+        result = rescore(row.result, standard, changed, errors=False)
+    except _UNSCORABLE:
+        result = _unscored(row.result, standard)
     scored = result.scored
     return replace(
         row,
@@ -195,11 +204,16 @@ def logged_row(result: Result, standard: str) -> Row:
     """
     try:
         return scored_row(result, standard)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        log.exception("result %s under %s/%s: %s", entry(result), result.benchmark, standard, UNSCORABLE)
+    except _UNSCORABLE:
+        return _row_of(_unscored(result, standard))
+
+
+def _unscored(result: Result, standard: str) -> Result:
+    """The result without scores and errors; the log says why, from where the error is handled."""
+    log.exception("result %s under %s/%s: %s", entry(result), result.benchmark, standard, UNSCORABLE)
     names = dict.fromkeys(name for row in published_rows(result.benchmark, standard) for name in row.scores)
     scores = {name: not_run(name, UNSCORABLE) for name in names}
-    return _row_of(replace(result, standard=standard, scored=Scored(scores, "", None, (UNSCORABLE,))))
+    return replace(result, standard=standard, scored=Scored(scores, "", None, (UNSCORABLE,)), draws=None)
 
 
 def _row_of(result: Result) -> Row:

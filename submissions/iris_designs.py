@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from builders import iris_gen_52, iris_ideal_52
 from builders.iris_groups import GROUP_NAMES, OCCUPATIONS, combination_codes, combination_size, group_attributes
 from submissions.format import Submission
+from submissions.iris_counts import rounds_stood
 from submissions.iris_designs_generation import generation_designs
 from submissions.iris_designs_pairs import pair_designs
 from submissions.iris_designs_understanding import understanding_designs
@@ -44,15 +44,5 @@ def counts(submission: Submission) -> Mapping[str, Sequence[Sequence[int]]]:
             table = np.bincount(winners[decided] * size + group, minlength=len(OCCUPATIONS) * size)
             found[f"tournament_{attribute}"] = table.reshape(-1, size).tolist()
             if not decided.all():
-                found[f"tournament_open_{attribute}"] = _open_rounds(decided, attribute).tolist()
+                found[f"tournament_open_{attribute}"] = rounds_stood(~decided, attribute).tolist()
     return found
-
-
-def _open_rounds(decided: NDArray[np.bool_], attribute: str) -> NDArray[np.int64]:
-    """(52, k) rounds without a winner in which an occupation stood, per group of the pictured person."""
-    size = combination_size(attribute)
-    competitors = iris_ideal_52.tournament_competitors()
-    profile = np.arange(len(decided)) // iris_ideal_52.ROUNDS
-    group = combination_codes(group_attributes(profile), attribute)
-    places = competitors[~decided] * size + group[~decided][:, None]
-    return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * size).reshape(-1, size)

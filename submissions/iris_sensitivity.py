@@ -24,6 +24,7 @@ from metrics.distribution_divergence.formula import distribution_divergence
 from metrics.iris_score.formula import Weights, sector_metrics, sector_values
 from metrics.iris_score.standards import GRANULAR, Granular, IrisStandard
 from submissions.benchmark import Counts, Values
+from submissions.iris_counts import CountsError, generation_table, tournament_tables
 from submissions.sensitivity import OWN, Adjustable, Adjustment
 from submissions.values import Value, measured, undefined
 
@@ -89,21 +90,21 @@ def referred(values: Values, counts: Counts, changed: Adjustment) -> Values:
 def _divergences(values: Values, counts: Counts, changed: Adjustment) -> Iterator[Value]:
     for sector, begin in _COUNTS.items():
         for attribute, metric in _restated(sector, GRANULAR, changed).items():
-            before, name = values[metric.name], f"{begin}_{attribute}"
+            before = values[metric.name]
             if before.state == "not_run":
                 continue
-            if name not in counts:
-                reason = "the counts that the reader's shares are compared with are not recorded"
-                yield undefined(metric.name, reason, expected=before.expected, valid=before.valid)
-                continue
-            table = np.array(counts[name], dtype=np.int64)
             shares = np.array([changed.own[group] for group in GROUP_NAMES[attribute]])
             triple: Triple
-            if begin == "generation":
-                triple = distribution_divergence(table, shares, iris_gen_52.IMAGES - table.sum(axis=1))
-            else:
-                missing = np.array(counts.get(f"tournament_open_{attribute}", np.zeros_like(table)), dtype=np.int64)
-                triple = tournament_divergence(table, missing, shares)
+            try:
+                if begin == "generation":
+                    table = generation_table(counts, attribute)
+                    triple = distribution_divergence(table, shares, iris_gen_52.IMAGES - table.sum(axis=1))
+                else:
+                    table, missing = tournament_tables(counts, attribute)
+                    triple = tournament_divergence(table, missing, shares)
+            except CountsError as error:
+                yield undefined(metric.name, str(error), expected=before.expected, valid=before.valid)
+                continue
             yield _mean(before, attribute, triple, table)
 
 
