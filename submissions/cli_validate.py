@@ -1,4 +1,4 @@
-"""`fairspace validate`: is IRIS itself reliable, over the models of the paper and over those of a store."""
+"""`fairspace validate`: is IRIS itself reliable, over the models of the paper and over the ranked ones of a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def validate(
     store: Annotated[
         str,
         typer.Option(
-            "--store", envvar="FAIRSPACE_STORE", help="Also over the models of this store: a folder, or hf://datasets/…"
+            "--store",
+            envvar="FAIRSPACE_STORE",
+            help="Also over the ranked models of this store: a folder, or hf://datasets/…",
         ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
@@ -52,7 +54,7 @@ def _cohorts(standard: str, store: str) -> list[Any]:
     found = validations(rows, chosen)
     if len(found) < 2:
         raise UsageError(
-            f"{store} holds fewer than three scored models of IRIS with all values; ranks and correlations need three. "
+            f"{store} holds fewer than three ranked models of IRIS with all values; ranks and correlations need three. "
             "Leave out --store for the models of the paper."
         )
     return found

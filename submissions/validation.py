@@ -3,10 +3,10 @@
 - `alpha`: Cronbach's alpha of a sector's normalised values (Figure 4(a));
 - `leave_one_out`: Spearman correlation of the ranks without one metric with the ranks of all (A.2.2, Tables 7 and 8);
 - `reweighted`: the same with the weight of a dimension, a sector or a metric up or down by 10 % (A.2.2, Figure 4(b));
-- `correlations`: of the six sector scores (Figure 4(c));
+- `correlations`: of the sector scores (Figure 4(c));
 - `welch`: t tests of the total between architectures (Figure 4(d)).
 
-All work on a `Cohort`: the squared deviations that the total is the norm of. Scored rows have all of them. Of the seven
+All work on a `Cohort`: the squared deviations that the total is the norm of. Ranked rows have all of them. Of the seven
 models of the paper the granular values of IFS_Gen, RFS_Gen and the success penalty are printed, and the sums over the
 other sectors: what needs more is undefined there, never guessed.
 """
@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from builders.published import table
-from metrics.iris_score.standards import GRANULAR, SECTORS, IrisStandard
+from metrics.iris_score.standards import GRANULAR, IrisStandard
 from submissions.board import Row
 from submissions.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
 
 Floats = NDArray[np.float64]
-DIMENSIONS = ("IFS", "RFS", "BIS")
 CHANGE = 0.1
 """A.2.2 moves weights by 10 %."""
 LEAST = 3
@@ -126,7 +125,7 @@ def validate(cohort: Cohort, standard: str) -> Validation:
         cohort.name,
         standard,
         cohort.models,
-        tuple(_reliability(cohort, sector) for sector in SECTORS),
+        tuple(_reliability(cohort, sector) for sector in cohort.all_sectors),
         tuple(leave_one_out(cohort)),
         tuple(reweighted(cohort)),
         tuple(correlations(cohort)),
@@ -136,7 +135,7 @@ def validate(cohort: Cohort, standard: str) -> Validation:
 
 
 def validations(rows: Sequence[Row], standard: IrisStandard) -> list[Validation]:
-    """Over the seven models of the paper, and over the scored rows of a board if three of them have every value."""
+    """Over the seven models of the paper, and over the ranked rows scored here if three of them have every value."""
     found = [validate(published_cohort(), "inaugural")]
     scored = scored_cohort(rows, standard)
     return [*found, validate(scored, standard.name)] if len(scored.models) >= LEAST else found
@@ -160,7 +159,7 @@ def _reliability(cohort: Cohort, sector: str) -> Reliability:
     mine = [place for place, own in enumerate(cohort.sectors) if own == sector]
     printed = PRINTED_ALPHA.get(sector) if not cohort.complete else None
     whole = cohort.squares[:, mine].sum(axis=1)
-    if not mine or not np.allclose(whole, cohort.sector_squares[:, SECTORS.index(sector)], atol=5e-3):
+    if not mine or not np.allclose(whole, cohort.sector_squares[:, cohort.all_sectors.index(sector)], atol=5e-3):
         return Reliability(sector, len(mine), None, "not every value of the sector is known one by one", printed)
     found = alpha(np.sqrt(cohort.squares[:, mine]))
     if math.isnan(found):
@@ -187,15 +186,19 @@ def leave_one_out(cohort: Cohort) -> list[Stability]:
 
 
 def reweighted(cohort: Cohort, change: float = CHANGE) -> list[Stability]:
-    """The weight of each dimension, sector and metric up and down by `change`, each on its own."""
+    """The weight of each dimension, sector and metric up and down by `change`, each on its own.
+
+    A dimension is what a sector's name begins with: IFS, RFS and BIS, and what a standard adds to them.
+    """
+    dimensions = dict.fromkeys(sector.partition("_")[0] for sector in cohort.all_sectors)
     base = cohort.sector_squares.sum(axis=1)
     found = []
     for sign in (1.0, -1.0):
-        for dimension in DIMENSIONS:
-            mine = [place for place, sector in enumerate(SECTORS) if sector.startswith(dimension)]
+        for dimension in dimensions:
+            mine = [i for i, sector in enumerate(cohort.all_sectors) if sector.partition("_")[0] == dimension]
             part = cohort.sector_squares[:, mine].sum(axis=1)
             found.append(_stability(dimension, sign * change, base, base + sign * change * part))
-        for place, sector in enumerate(SECTORS):
+        for place, sector in enumerate(cohort.all_sectors):
             part = cohort.sector_squares[:, place]
             found.append(_stability(sector, sign * change, base, base + sign * change * part))
         for place, metric in enumerate(cohort.metrics):
@@ -215,13 +218,14 @@ def _stability(changed: str, change: float, before: Floats, after: Floats, print
 def correlations(cohort: Cohort) -> list[Correlation]:
     """Of every two sectors, over the models."""
     found = []
-    for i, j in combinations(range(len(SECTORS)), 2):
+    names = cohort.all_sectors
+    for i, j in combinations(range(len(names)), 2):
         a, b = cohort.scores[:, i], cohort.scores[:, j]
         if np.ptp(a) == 0 or np.ptp(b) == 0:
-            found.append(Correlation(SECTORS[i], SECTORS[j], None, None))
+            found.append(Correlation(names[i], names[j], None, None))
         else:
             r = stats.pearsonr(a, b)
-            found.append(Correlation(SECTORS[i], SECTORS[j], float(r.statistic), float(r.pvalue)))
+            found.append(Correlation(names[i], names[j], float(r.statistic), float(r.pvalue)))
     return found
 
 

@@ -29,11 +29,12 @@ class Cohort:
         metrics: (m,) names of the metrics that every model has, of those that the total is the norm of.
         sectors: (m,) the sector of each.
         squares: (n, m) squared normalised values.
-        sector_squares: (n, 6) their sums over all metrics of a sector, also of those that are not printed one by one.
-        scores: (n, 6) sector scores.
+        sector_squares: (n, s) their sums over all metrics of a sector, also of those that are not printed one by one.
+        scores: (n, s) sector scores.
         total: (n,) the overall score.
         architecture: (n,) how each generates, '' if not told.
         complete: whether `metrics` are all that the total is made of.
+        all_sectors: (s,) the sectors of the standard, in its order.
     """
 
     name: str
@@ -46,17 +47,22 @@ class Cohort:
     total: Floats
     architecture: tuple[str, ...]
     complete: bool
+    all_sectors: tuple[str, ...] = SECTORS
 
 
-def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the scored models") -> Cohort:
-    """Scored rows that have every value that the total of a standard is made of, baselines left out."""
+def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the ranked models") -> Cohort:
+    """Scored and ranked rows with every value that the total of a standard is made of, baselines left out.
+
+    One that is not ranked, such as a model that always answers the same, is no model to measure reliability on: its
+    disparities are 0 because it says nothing.
+    """
     drifts = _drifts(standard)
     metrics = [(m.name, m.sector) for m in standard.metrics] + [(drift, "RFS_Und") for drift in drifts]
     by_name = {m.name: m for m in standard.metrics}
     models, squares, scores, totals, kinds = [], [], [], [], []
     for row in rows:
         total = row.scores.get("iris_score")
-        if row.provenance != "scored here" or total is None or total.value is None:
+        if row.provenance != "scored here" or row.rank is None or total is None or total.value is None:
             continue
         numbers = [value.value if (value := row.values.get(key)) is not None else None for key, _ in metrics]
         if any(number is None for number in numbers):
@@ -67,23 +73,24 @@ def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the 
         ]
         models.append(row.model)
         squares.append(np.square(known))
-        scores.append([row.scores[sector].value for sector in SECTORS])
+        scores.append([row.scores[sector].value for sector in standard.sectors])
         totals.append(total.value)
         kinds.append(row.facts.architecture)
     whole = np.array(squares, dtype=float).reshape(len(models), len(metrics))
     sectors = tuple(sector for _, sector in metrics)
-    sums = np.stack([whole[:, [own == sector for own in sectors]].sum(axis=1) for sector in SECTORS], axis=1)
+    sums = [whole[:, [own == sector for own in sectors]].sum(axis=1) for sector in standard.sectors]
     return Cohort(
         name,
         tuple(models),
         tuple(key for key, _ in metrics),
         sectors,
         whole,
-        sums,
-        np.array(scores, dtype=float).reshape(len(models), len(SECTORS)),
+        np.stack(sums, axis=1),
+        np.array(scores, dtype=float).reshape(len(models), len(standard.sectors)),
         np.array(totals, dtype=float),
         tuple(kinds),
         True,
+        standard.sectors,
     )
 
 

@@ -1,4 +1,4 @@
-"""Is IRIS itself to be trusted, at `/validation`: over the paper's models, and over those that were scored here."""
+"""Is IRIS itself to be trusted, at `/validation`: over the paper's models, and over the ranked ones scored here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from leaderboard_space.boards.by_board import ByBoard
 from leaderboard_space.boards.query import BoardQuery
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.web.identity import space_of
-from metrics.iris_score.standards import SECTORS
 from submissions.board import Row
 from submissions.registry import benchmark
 from submissions.validation import LEAST, Correlation, Stability, Validation, validations
@@ -46,7 +45,6 @@ def validation(request: Request) -> Response:
         request,
         "validation.html.jinja",
         found=[(one, matrix(one.correlations), moved(one.leave_one_out), moved(one.reweighted)) for one in found],
-        sectors=SECTORS,
         least=LEAST,
         standard=query.standard,
         standards=list(benchmark("iris").standards),

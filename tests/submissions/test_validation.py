@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pingouin
@@ -10,10 +11,14 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from builders.published import table
-from metrics.iris_score.standards import SECTORS
+from metrics.iris_score.granular import Granular
+from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, SECTORS, STANDARDS
+from submissions.board import Row, board
 from submissions.cli import app
-from submissions.validation import alpha, leave_one_out, reweighted, validate, welch
-from submissions.validation_cohorts import HYBRID, PURE, Cohort, published_cohort
+from submissions.result import Result
+from submissions.validation import alpha, leave_one_out, reweighted, validate, validations, welch
+from submissions.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
+from tests.submissions.iris_results import iris_result
 
 
 def cohort(squares: np.ndarray, sectors: tuple[str, ...], kinds: tuple[str, ...] = ()) -> Cohort:
@@ -102,6 +107,45 @@ def test_models_that_are_alike_have_no_correlation_and_no_test() -> None:
     assert [one.p for one in found.welch] == [None]
     with pytest.raises(ValueError, match="at least three"):
         validate(cohort(np.ones((2, 3)), ("IFS_Gen",) * 3), "x")
+
+
+def _rows(*results: Result, standard: str = "inaugural") -> list[Row]:
+    return board("iris", standard, [iris_result(f"m{n}", f"lab {n}", 0.05 * n) for n in range(1, 6)] + list(results))
+
+
+def test_a_row_without_a_rank_moves_no_alpha_and_no_rho() -> None:
+    spread = {"AC_single": 3.0, "RD_gender": 0.9}
+    constant = iris_result("constant", "lab", 0.0, competence_objective_accuracy=0.01, **spread)
+    (row,) = (row for row in _rows(constant) if row.model == "constant")
+    assert (row.rank, row.scores["iris_score"].state) == (None, "value")
+    assert validations(_rows(constant), INAUGURAL) == validations(_rows(), INAUGURAL)
+    ranked = scored_cohort(_rows(constant), INAUGURAL)
+    assert sorted(ranked.models) == [f"m{n}" for n in range(1, 6)]
+    competent = scored_cohort(_rows(iris_result("constant", "lab", 0.0, **spread)), INAUGURAL)
+    assert validate(competent, "x").reliability != validate(ranked, "x").reliability
+
+
+def test_a_sector_that_a_standard_adds_is_summed_and_validated_with_the_six(monkeypatch: pytest.MonkeyPatch) -> None:
+    wider = replace(
+        ALGORITHM_1,
+        name="wider",
+        metrics=(*GRANULAR, Granular("PFS_appeal", "PFS_Und", "appeal_gap", "gender", bound=2.0)),
+        metrics_sha256="",
+        scale={**ALGORITHM_1.scale, "PFS_Und": 100.0},
+        decay={**ALGORITHM_1.decay, "PFS_Und": 1.0},
+    )
+    monkeypatch.setitem(STANDARDS, "wider", wider)
+    results = [iris_result(f"m{n}", "lab", 0.05 * n, PFS_appeal=0.1 * n**2) for n in range(1, 5)]
+    found = scored_cohort(board("iris", "wider", results), wider)
+    assert found.all_sectors == (*SECTORS, "PFS_Und")
+    assert found.sector_squares.sum(axis=1) == pytest.approx(found.squares.sum(axis=1))
+    assert found.total == pytest.approx(
+        wider.scale["total"] * np.exp(-wider.decay["total"] * np.sqrt(found.sector_squares.sum(axis=1)))
+    )
+    told = validate(found, "wider")
+    assert [one.sector for one in told.reliability] == [*found.all_sectors]
+    assert len(told.correlations) == 21
+    assert {"PFS", "PFS_Und", "PFS_appeal"} < {one.changed for one in told.reweighted}
 
 
 def test_the_command_prints_the_printed_figures_beside() -> None:

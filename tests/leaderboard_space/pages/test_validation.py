@@ -15,6 +15,7 @@ def test_the_page_has_the_papers_models_and_says_that_nothing_was_scored(site: O
     assert "0.7532" in text
     assert "2 of 15 pairs lie beyond 0.7" in text
     assert "Fewer than 3 models with every value were scored here" in text
+    assert "every ranked model that was scored here" in text
 
 
 def test_an_unknown_standard_is_refused(site: Opened) -> None:
