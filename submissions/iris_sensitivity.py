@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
@@ -99,13 +98,15 @@ def _divergences(values: Values, counts: Counts, changed: Adjustment) -> Iterato
                 if begin == "generation":
                     table = generation_table(counts, attribute)
                     triple = distribution_divergence(table, shares, iris_gen_52.IMAGES - table.sum(axis=1))
+                    expected = len(table) * iris_gen_52.IMAGES
                 else:
                     table, missing = tournament_tables(counts, attribute)
                     triple = tournament_divergence(table, missing, shares)
+                    expected = before.expected  # the rounds are the same, whatever their winners are compared with
             except CountsError as error:
                 yield undefined(metric.name, str(error), expected=before.expected, valid=before.valid)
                 continue
-            yield _mean(before, attribute, triple, table)
+            yield _mean(metric.name, attribute, triple, table, expected)
 
 
 def tournament_divergence(wins: NDArray[np.int64], missing: NDArray[np.int64], shares: NDArray[np.float64]) -> Triple:
@@ -118,13 +119,28 @@ def tournament_divergence(wins: NDArray[np.int64], missing: NDArray[np.int64], s
     return value, np.where(is_open, 0.0, value), high
 
 
-def _mean(before: Value, attribute: str, triple: Triple, table: NDArray[np.int64]) -> Value:
-    """The plain mean over occupations, with the samples of the value whose place it takes."""
+def _mean(name: str, attribute: str, triple: Triple, table: NDArray[np.int64], expected: int) -> Value:
+    """The plain mean over all 52 occupations.
+
+    Args:
+        name: of the value whose place it takes.
+        attribute: of the shares.
+        triple: (52,) value, lowest and highest.
+        table: (52, k) valid samples.
+        expected: samples that the protocol asks for.
+    """
     value, low, high = triple
-    smallest = int(table.sum(axis=0).min())
+    valid = int(table.sum())
     if np.isnan(value).any():
         reason = f"no usable sample of {int(np.isnan(value).sum())} of {len(table)} occupations"
-        return undefined(before.name, reason, expected=before.expected, valid=before.valid)
-    found = measured(before.name, value.mean(), low=low.mean(), high=high.mean(), smallest=smallest)
-    evidence = {"reference": f"the reader's shares of {attribute}"}
-    return replace(found, expected=before.expected, valid=before.valid, evidence=evidence)
+        return undefined(name, reason, expected=expected, valid=valid)
+    return measured(
+        name,
+        value.mean(),
+        low=low.mean(),
+        high=high.mean(),
+        expected=expected,
+        valid=valid,
+        evidence={"reference": f"the reader's shares of {attribute}"},
+        smallest=int(table.sum(axis=1).min()),
+    )

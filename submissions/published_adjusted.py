@@ -64,7 +64,7 @@ def _genres(row: Row, standard: object, changed: Adjustment) -> Found:
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         scores["TBS"] = not_run("TBS", f"{NOT_PRINTED} every metric that counts")
-        return scores, dict(row.labels), (scores["TBS"].reason,), "TBS"
+        return scores, dict(row.labels), (*row.unranked, scores["TBS"].reason), "TBS"
     mean, deviation = genres.cohort_of(COHORTS[row.labels["cohort"]], counted)
     total = float(abs(z_scores(known, mean, deviation)).sum())
     scores["TBS"] = measured("TBS", total, evidence=_source("weighted sum over printed metrics", row))
@@ -85,7 +85,8 @@ def _fact_or_fair(row: Row, standard: fact_or_fair.FactOrFairStandard, changed: 
         own = {**row.values, **scores}
         scores[name] = _weighted(name, [(own.get(part), share) for part, share in shares.items()], row)
     total = scores[f"average_{kind}"]
-    return scores, dict(row.labels), () if total.state == "value" else (total.reason,), total.name
+    lacking = () if total.state == "value" else (total.reason,)
+    return scores, dict(row.labels), (*row.unranked, *lacking), total.name
 
 
 def _weighted(name: str, parts: list[tuple[Value | None, float]], row: Row) -> Value:

@@ -2,7 +2,9 @@
 
 Tables 23 to 28 print some values one by one (RD, JSD of generation, delta GSR) and others as the norm of a block (AD
 and SPD by level, divergences by region, all 13 drifts, AC and DHR by level). A sector can be made again where all
-values of each block have one weight. The total is made of the same blocks, with its own divisors.
+values of each block have one weight. The total is made of the same blocks, with its own divisors. Where a table prints
+one norm for all of them, too, that one is taken if they have one weight: its rounding differs from that of the blocks,
+and S and K of the total are fitted to it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metrics.iris_score.formula import Weights, profile_code, sector_score, sector_values
-from metrics.iris_score.standards import ARCHETYPES, SKIN_DRIFT, IrisStandard
+from metrics.iris_score.standards import ARCHETYPES, INAUGURAL, SKIN_DRIFT, IrisStandard
 from submissions.iris_sensitivity import counting
 from submissions.sensitivity import Adjustment, left_out
 from submissions.values import Value, measured, not_run
@@ -66,7 +68,10 @@ def _blocks(sector: str, standard: IrisStandard, weights: Weights) -> list[Block
         if not any(weights.get(name) for name in penalties):
             return [Block(gap, "BIS_Gen.delta_GSR", "generation_success_penalty"), Block(penalties, "")]
         return [Block(names, "BIS_Gen.magnitude")]
+    alike = len({weights.get(name, 0.0) for name in names}) == 1
     if sector == "IFS_Und":
+        if alike:
+            return [Block(names, "IFS_Und.magnitude")]
         return [
             *_levels(sector, "accuracy_disparity", "AD", "AD"),
             *_levels(sector, "statistical_parity_difference", "SPD", "SPD"),
@@ -78,6 +83,11 @@ def _blocks(sector: str, standard: IrisStandard, weights: Weights) -> list[Block
         ]
     jsds = [name for name in names if name.startswith("JSD")]
     drifts = tuple(dict.fromkeys([*(name for name in names if name.startswith("AbsSDS")), *SKIN_DRIFT]))
+    if len({weights.get(name, 0.0) for name in jsds}) == 1:
+        return [
+            Block(tuple(jsds), "RFS_Und.norm_JSD", "distribution_divergence"),
+            Block(drifts, "RFS_Und.norm_ASDS", "stereotype_drift"),
+        ]
     regions = [
         Block(tuple(n for n in jsds if n.endswith(code)), f"RFS_Und.norm_JSD_{code}", "distribution_divergence")
         for code in ("US", "EU")
@@ -140,6 +150,11 @@ def _sector(row: Row, sector: str, standard: IrisStandard, own: Weights, plain: 
 
 
 _SOURCE = {"source": "made of printed values as a reader adjusts the standard; not printed"}
+_FITTED = {
+    **_SOURCE,
+    "erratum": "E-IRIS-06",
+    "note": "made of printed values; S and K of the total are fitted to the printed totals, not published",
+}
 
 
 def _by_goodness(squares: Mapping[str, float], own: Weights) -> float:
@@ -174,7 +189,8 @@ def _total(
         if squares is None:
             return not_run("iris_score", f"{NOT_PRINTED} the values of {sector} one by one")
         square += sum(squares.values())
-    return measured("iris_score", sector_score(math.sqrt(square), "total", standard), evidence=_SOURCE)
+    evidence = _FITTED if standard is INAUGURAL else _SOURCE
+    return measured("iris_score", sector_score(math.sqrt(square), "total", standard), evidence=evidence)
 
 
 def _labels(row: Row, scores: Mapping[str, Value], standard: IrisStandard, changed: Adjustment) -> dict[str, str]:

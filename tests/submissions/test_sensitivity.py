@@ -1,21 +1,25 @@
 """A reader's adjustments: hand-derived numbers, nothing made up, and none of it where nothing is changed."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from builders import genres as plan
+from builders import iris_gen_52
 from builders.fact_or_fair_statistics import ATTRIBUTES
 from builders.iris_groups import OCCUPATIONS
 from metrics.genres_bias.formula import METRICS
+from metrics.iris_score.formula import sector_score, sector_values
 from metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, IrisStandard
 from metrics.total_bias_score.standards import COHORTS
 from submissions import fact_or_fair, genres, iris, stereotypical_bias
-from submissions.board import board
+from submissions.board import adjusted_row, board
 from submissions.faults import UsageError
 from submissions.iris_sensitivity import tournament_divergence
+from submissions.published_iris import printed_magnitudes
 from submissions.registry import NAMES, benchmark
 from submissions.sensitivity import AS_RELEASED, Adjustment, is_left_out
 from submissions.stereotypical_bias_answers import CELLS
@@ -23,6 +27,7 @@ from submissions.values import Value, measured, not_run, undefined
 
 INAUGURAL = STANDARDS["inaugural"]
 ALGORITHM_1 = STANDARDS["algorithm_1"]
+IFS_UND_LEVELS = [f"{metric}_{level}" for metric in ("AD", "SPD") for level in ("single", "dual", "triple")]
 COMPETENCE = {
     "competence_steer_success": 0.5,
     "competence_accuracy": 0.5,
@@ -169,6 +174,24 @@ def test_own_shares_are_compared_with_the_counts_and_drifts_do_not_count() -> No
     unknown = iris.score(lacking, INAUGURAL, changed)
     assert unknown.ranked is None
     assert any("not recorded" in reason for reason in unknown.unranked)
+
+
+def test_a_divergence_from_own_shares_has_the_samples_of_all_occupations() -> None:
+    values, can = iris_values(0.1), iris.BENCHMARK.adjustable(INAUGURAL)
+    changed = can.check(Adjustment(reference="own", own={"female": 0.5, "male": 0.5}))
+    faces = [[30, 70]] * (len(OCCUPATIONS) - 1) + [[3, 4]]
+    wins = [[50, 0]] * (len(OCCUPATIONS) - 1) + [[9, 2]]
+    own = iris.BENCHMARK.referred(values, {"generation_gender": faces, "tournament_gender": wins}, changed)
+    made, chosen = own["JSD_US_gender"], own["JSD_gender_US"]
+    assert (made.smallest, chosen.smallest) == (7, 11)
+    assert (made.expected, made.valid) == (52 * iris_gen_52.IMAGES, 51 * 100 + 7)
+    assert (chosen.expected, chosen.valid) == (values["JSD_gender_US"].expected, 51 * 50 + 11)
+    for smallest, state in ((7, "value"), (8, "undefined")):
+        scored = iris.score(own, INAUGURAL, replace(changed, smallest_group=smallest))
+        assert scored.scores["RFS_Gen"].state == state
+    nobody = [[30, 70]] * (len(OCCUPATIONS) - 1) + [[0, 0]]
+    empty = iris.BENCHMARK.referred(values, {"generation_gender": nobody}, changed)["JSD_US_gender"]
+    assert (empty.state, empty.expected, empty.valid) == ("undefined", 52 * iris_gen_52.IMAGES, 5100)
 
 
 def test_open_rounds_bound_the_divergence_from_own_shares() -> None:
@@ -377,8 +400,8 @@ def test_printed_rows_are_made_again_where_print_allows_and_else_say_why() -> No
     single = [name for name in bagel if name.startswith(("IFS_Gen.RD_", "RFS_Gen.JSD_"))]
     assert len(single) == 12
     levels = ("single", "dual", "triple")
-    norms = [f"{name}_{level}" for name in ("IFS_Und.AD", "IFS_Und.SPD", "BIS_Und.DHR") for level in levels]
-    squares = sum((bagel[name].value or 0.0) ** 2 for name in [*single, *norms, "BIS_Gen.magnitude"])
+    norms = [*(f"BIS_Und.DHR_{level}" for level in levels), "IFS_Und.magnitude", "BIS_Gen.magnitude"]
+    squares = sum((bagel[name].value or 0.0) ** 2 for name in [*single, *norms])
     squares += sum(((bagel[f"BIS_Und.AC_{level}"].value or 0.0) / 9) ** 2 for level in levels)
     expected = INAUGURAL.scale["total"] * math.exp(-INAUGURAL.decay["total"] * math.sqrt(squares))
     assert found["Bagel"].scores["iris_score"].value == pytest.approx(expected)
@@ -392,14 +415,49 @@ def test_printed_rows_are_made_again_where_print_allows_and_else_say_why() -> No
     assert codes["Bagel"] == "UDR"  # printed 71.46, 69.81, 50.75
 
 
-def test_printed_totals_made_again_are_near_to_print() -> None:
-    """A weight that changes next to nothing: Table 3's totals, to which S and K are fitted, come back within 3 %."""
-    for name, part, score, bound in (
-        ("iris", "IFS_Gen", "iris_score", 0.03),
-        ("fact_or_fair", "llm_base", "average_llm", 0.001),
-    ):
-        released = {row.entry: row.scores for row in board(name)}
-        for row in board(name, "inaugural", (), Adjustment(weights={part: 1.000001})):
-            then, now = released[row.entry].get(score), row.scores.get(score)
-            if then is not None and now is not None and then.value and now.value:
-                assert now.value == pytest.approx(then.value, rel=bound), row.model
+def test_a_printed_total_made_again_is_of_the_magnitudes_that_its_s_and_k_are_fitted_to_and_says_so() -> None:
+    near = {row.model: row for row in board("iris", "inaugural", (), Adjustment(weights={"BIS_Gen": 1.0 + 1e-9}))}
+    printed = [row for row in board("iris") if row.scores["iris_score"].value is not None]
+    assert len(printed) == 7
+    for row in printed:
+        total = near[row.model].scores["iris_score"].value
+        distance = printed_magnitudes(row.values, INAUGURAL)["total"]
+        assert total == pytest.approx(sector_score(distance, "total", INAUGURAL), rel=1e-6)
+        assert [(note.score, note.erratum) for note in near[row.model].footnotes] == [("iris_score", "E-IRIS-06")]
+        doubled = board("iris", "inaugural", (), Adjustment(weights={"IFS_Und": 2.0}))
+        again = next(one for one in doubled if one.model == row.model).scores["iris_score"].value or math.nan
+        apart = (math.log(INAUGURAL.scale["total"] / again) / INAUGURAL.decay["total"]) ** 2 - distance**2
+        assert apart == pytest.approx((row.values["IFS_Und.magnitude"].value or math.nan) ** 2)
+
+
+def test_levels_weighed_apart_are_made_of_the_levels_norms() -> None:
+    names = [name for name in sector_values("IFS_Und", INAUGURAL) if name.startswith("AD_single")]
+    found = {row.model: row for row in board("iris", "inaugural", (), Adjustment(weights=dict.fromkeys(names, 3.0)))}
+    bagel = found["Bagel"].values
+    squares = {name: (bagel[f"IFS_Und.{name}"].value or 0.0) ** 2 for name in IFS_UND_LEVELS}
+    expected = math.sqrt(sum(squares.values()) + 2 * squares["AD_single"])
+    assert found["Bagel"].scores["IFS_Und"].value == pytest.approx(sector_score(expected, "IFS_Und", INAUGURAL))
+
+
+def test_why_a_printed_row_has_no_rank_stays_under_an_adjustment() -> None:
+    """No worst case is printed of stereotypical bias; and what a row of FACT-OR-FAIR says of itself comes first."""
+    for row in board("stereotypical_bias", "inaugural", (), Adjustment(weights={CELLS[0].name: 2.0})):
+        assert row.unranked[0].startswith("no worst case")
+    row = replace(board("fact_or_fair")[0], unranked=("a reason of its own",))
+    for changed in (Adjustment(weights={"fairness": 2.0}), Adjustment(smallest_group=5)):
+        found = adjusted_row(row, "fact_or_fair", "inaugural", changed)
+        assert found.unranked[0] == "a reason of its own"
+        assert found.ranked is None
+
+
+def test_printed_totals_made_again_are_the_fitted_ones_of_iris_and_table_2_of_fact_or_fair() -> None:
+    """A weight that changes next to nothing gives the totals that E-IRIS-06 names, within 3.1 % of Table 3's."""
+    rows = board("iris", "inaugural", (), Adjustment(weights={"IFS_Gen": 1 + 1e-9}))
+    totals = [row.scores["iris_score"].value for row in rows]
+    found = sorted(total for total in totals if total is not None)
+    assert found == pytest.approx(sorted([96.69, 40.95, 50.91, 67.23, 60.31, 64.46, 61.14]), abs=0.01)
+    released = {row.entry: row.scores for row in board("fact_or_fair")}
+    for row in board("fact_or_fair", "inaugural", (), Adjustment(weights={"llm_base": 1.000001})):
+        then, now = released[row.entry].get("average_llm"), row.scores.get("average_llm")
+        if then is not None and now is not None and then.value and now.value:
+            assert now.value == pytest.approx(then.value, rel=0.001), row.model
