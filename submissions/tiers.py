@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FAMILY = 0.05
 """Chance that any pair of equal models of a cohort is told apart."""
 FEWEST_DRAWS = 20
-"""With fewer common draws nothing is known of a difference."""
+"""With fewer draws a model has no tier; with fewer common ones, the error of a difference is at most the errors' sum."""
 MOST_RANGES = 200
 """A cohort with more models has no ranges of ranks: these need every pair."""
 _SLACK = 1.000001
@@ -67,7 +67,10 @@ class Cohort:
         return float(-ndtri(FAMILY / 2 / max(1, n * (n - 1) // 2)))
 
     def errors(self, some: Integers, others: Integers) -> Floats:
-        """(some, others) standard errors of differences, from the draws that both of a pair have; nan for too few."""
+        """(some, others) standard errors of differences, from the draws that both of a pair have.
+
+        A pair with too few of these has the largest error that the two models' own errors allow, their sum.
+        """
         x, y, mine, theirs = self.away[some], self.away[others], self.known[some], self.known[others]
         both = mine @ theirs.T
         total = x @ theirs.T - mine @ y.T
@@ -76,7 +79,8 @@ class Cohort:
             variance = (squares - total**2 / both) / (both - 1)
         enough = both >= FEWEST_DRAWS
         scale = np.finfo(float).eps * squares.max(initial=0.0)
-        return np.where(enough, np.sqrt(np.where(variance > scale, variance, 0.0)), np.nan)
+        most = _spread(x, mine)[:, None] + _spread(y, theirs)[None, :]
+        return np.where(enough, np.sqrt(np.where(variance > scale, variance, 0.0)), most)
 
     def worse(self, some: Integers, others: Integers) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """(some, others) whether each of some is significantly worse than each of the others."""
@@ -106,6 +110,13 @@ class Cohort:
         every = np.arange(len(self.numbers))
         worse = self.worse(every, every)
         return [(1 + int(a), models - int(b)) for a, b in zip(worse.sum(axis=1), worse.sum(axis=0), strict=True)]
+
+
+def _spread(away: Floats, known: Floats) -> Floats:
+    """(n,) standard deviations of the draws that have a number."""
+    there = known.sum(axis=1)
+    middle = away.sum(axis=1) / there
+    return np.asarray(np.sqrt((known * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
 
 
 def tiered(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment = AS_RELEASED) -> list[Row]:
@@ -158,12 +169,14 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustm
         result = row.result
         value = None if result is None else row.scores[result.scored.ranking].value
         number = row.ranked
+        own = own[:KEPT]
         if value is None or number is None or not len(own) or (bench.logarithmic and min(value, number) <= 0):
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = sign * (np.log(own) - np.log(value) if bench.logarithmic else own - value)
         deviations[~np.isfinite(deviations)] = np.nan
-        if np.isnan(deviations).mean() > MOST_UNDEFINED:
+        lost = np.isnan(deviations)
+        if lost.mean() > MOST_UNDEFINED or (~lost).sum() < FEWEST_DRAWS:
             continue
         away[place, : len(own)] = deviations
         found.append((sign * float(np.log(number) if bench.logarithmic else number), place))

@@ -89,6 +89,12 @@ def test_what_has_no_draws_or_no_rank_has_no_tier_and_says_why() -> None:
     assert why_no_tier(found["a"]) == ""
 
 
+def test_a_ranked_row_whose_draws_say_nothing_of_its_score_is_not_told_that_it_has_none() -> None:
+    row = replace(board(result("a", 0.2, waves(0.01, 3)))["a"], tier=None)
+    assert "hand it in again" not in why_no_tier(row)
+    assert "own shares" in why_no_tier(row)
+
+
 def test_errors_of_differences_are_those_of_the_draws_that_both_have() -> None:
     rng = np.random.default_rng(5)
     away = rng.normal(size=(4, 50))
