@@ -15,6 +15,7 @@ from submissions.values import Value
 
 DIGITS, PERCENT_DIGITS = 4, 2
 """Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""
+RATIO_DIGITS = 3
 MOST_REASONS = 2
 
 
@@ -31,7 +32,7 @@ class Cell:
         computed: what is remarked of a printed row's number that is none that is printed.
         difference: to the first model, '' where one of the two has no number.
         interval: the value's 95 % interval, '' without one.
-        between: the 95 % interval of the difference, and whether it is significant; '' where nothing is known.
+        between: the 95 % interval of the difference or ratio, and whether it is significant; '' where nothing is known.
     """
 
     text: str
@@ -84,12 +85,19 @@ def _with_differences(line: Line, rows: Sequence[Row], found: Sequence[Mapping[s
     for cell, row, own in zip(line.cells, rows, found, strict=True):
         one, value = own.get(line.name), value_of(row, line.name)
         if one is not None and cell.difference and value is not None:
-            digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
-            low, high = (number(scale * end, digits, signed=True) for end in (one.low, one.high))
-            told = "significant" if one.significant else "not significant"
-            cell = replace(cell, between=f"{low} to {high}: {told}")
+            cell = replace(cell, between=_between(one, cell, value))
         cells.append(cell)
     return replace(line, cells=cells)
+
+
+def _between(one: Difference, cell: Cell, value: Value) -> str:
+    """'difference -0.31 to +0.12: not significant'; a ratio with its number, because the cell has the difference."""
+    if one.ratio:
+        ratio, low, high = (number(end, RATIO_DIGITS) for end in (one.value, one.low, one.high))
+        return f"ratio {ratio}, {low} to {high}: {one.verdict}"
+    digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
+    low, high = (number(scale * end, digits, signed=True) for end in (one.low, one.high))
+    return f"difference {low} to {high}: {one.verdict}"
 
 
 _PRINTED_AS = {"Penalty_delta_GSR": ("BIS_Gen.delta_GSR",)} | {

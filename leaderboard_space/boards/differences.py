@@ -1,58 +1,117 @@
-"""How sure the difference of two models is: their draws are of the same clusters, so they are compared pair by pair."""
+"""How sure the difference of two models is: their draws are of the same clusters, so they are compared pair by pair.
+
+A difference is made as a single score is (`submissions.uncertainty.scores`): a bracket from no bias to the largest that
+the draws show, and 1.96 standard errors of the pairs on either side; a ratio where scores are logarithmic. The test is
+that of tiers, for one pair alone: more than 1.96 errors away from 0. It asks nothing about bias, because two models that
+are alike are biased alike. So a difference may be significant while its interval, which allows for bias, reaches 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
+from submissions.benchmark import Benchmark
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
 from submissions.result import find_standard
 from submissions.sensitivity import AS_RELEASED
 from submissions.tiers import FEWEST_DRAWS
-from submissions.uncertainty.bootstrap import percentile_interval
+from submissions.uncertainty.bootstrap import TIED
 from submissions.uncertainty.design import Floats
-from submissions.uncertainty.scores import true_draws
+from submissions.uncertainty.scores import WITHOUT, turned
+from submissions.uncertainty.uncertainty import LEVEL
+
+Verdict = Literal["significant", "significant if their biases are alike", "not significant"]
+Z = float(-ndtri((1 - LEVEL) / 2))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The 95 % interval of a score less that of the first model; significant: it does not hold 0.
+    """A score less that of the first model, or over it, and the 95 % interval, which holds it.
 
-    It is that of one pair and one score: who looks at many must expect one in twenty to be significant by chance.
+    Args:
+        value: the difference or the ratio.
+        low, high: the ends of its interval.
+        ratio: whether it is a ratio, which is 1 for two models alike.
+        errors: how many standard errors it is away from there; infinite where the draws do not vary.
     """
 
+    value: float
     low: float
     high: float
+    ratio: bool
+    errors: float
 
     @property
-    def significant(self) -> bool:
-        """Whether 0 is outside."""
-        return not self.low <= 0 <= self.high
+    def verdict(self) -> Verdict:
+        """Of this pair and this score alone: who looks at many finds one in twenty significant by chance."""
+        if self.errors <= Z:
+            return "not significant"
+        same = 1.0 if self.ratio else 0.0
+        return "significant if their biases are alike" if self.low <= same <= self.high else "significant"
 
 
 def differences(benchmark: str, rows: Sequence[Row], standard: str) -> list[dict[str, Difference]]:
     """Of each row to the first one: score -> difference, for the scores of which both have draws."""
     if not rows:
         return []
-    draws = [_draws(benchmark, row, standard) for row in rows]
-    return [{}, *({name: d for name in own if (d := _difference(own, draws[0], name))} for own in draws[1:])]
+    bench = find_benchmark(benchmark)
+    chosen = find_standard(bench, standard)
+    limits = bench.score_limits(chosen, AS_RELEASED)
+    first, *others = [_turned(bench, row, chosen) for row in rows]
+    found: list[dict[str, Difference]] = [{}]
+    for own in others:
+        pairs = {name: (own[name], first[name], limits.get(name, WITHOUT)) for name in own if name in first}
+        made = {name: difference(*pair, bench.logarithmic) for name, pair in pairs.items()}
+        found.append({name: one for name, one in made.items() if one is not None})
+    return found
 
 
-def _draws(benchmark: str, row: Row, standard: str) -> dict[str, Floats]:
+def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[float, Floats]]:
+    """Score -> its value, and (k,) what it may be in truth."""
     result = row.result
     if result is None or result.draws is None:
         return {}
-    bench = find_benchmark(benchmark)
-    return true_draws(bench, result.scored, result.draws, find_standard(bench, standard), AS_RELEASED)
+    drawn = bench.score_draws(result.draws.columns(), bench.settled(standard, result.scored), AS_RELEASED)
+    found = {}
+    for name, column in turned(bench, result.scored, drawn).items():
+        value = result.scored.scores[name].value
+        if value is not None:
+            found[name] = (value, column)
+    return found
 
 
-def _difference(own: dict[str, Floats], first: dict[str, Floats], name: str) -> Difference | None:
-    if name not in first:
+def difference(
+    own: tuple[float, Floats], first: tuple[float, Floats], limits: tuple[float, float], logarithmic: bool
+) -> Difference | None:
+    """One score's difference; None with too few draws that both have.
+
+    Args:
+        own: the value of the score and (k,) its draws, turned round; nan where one has no number.
+        first: the same of the first model.
+        limits: what the score can be.
+        logarithmic: as `Benchmark.logarithmic`; it is a ratio then, if all numbers are above 0.
+    """
+    common = min(len(own[1]), len(first[1]))
+    x, y = own[1][:common], first[1][:common]
+    both = np.isfinite(x) & np.isfinite(y)
+    if both.sum() < FEWEST_DRAWS:
         return None
-    common = min(len(own[name]), len(first[name]))
-    away = own[name][:common] - first[name][:common]
-    known = away[np.isfinite(away)]
-    return Difference(*percentile_interval(known)) if len(known) >= FEWEST_DRAWS else None
+    x, y = x[both], y[both]
+    ratio = logarithmic and min(own[0], first[0], x.min(), y.min()) > 0
+    value = float(np.log(own[0] / first[0])) if ratio else own[0] - first[0]
+    draws = np.log(x / y) if ratio else x - y
+    error = float(draws.std(ddof=1))
+    unbiased = value - TIED * (value - float(draws.mean()))
+    low, high = min(value, unbiased) - Z * error, max(value, unbiased) + Z * error
+    errors = abs(value) / error if error > 0 else float("inf") if value else 0.0
+    if ratio:
+        value, low, high = own[0] / first[0], float(np.exp(low)), float(np.exp(high))
+        return Difference(value, min(low, value), max(high, value), True, errors)
+    widest = limits[1] - limits[0]
+    return Difference(value, min(max(low, -widest), value), max(min(high, widest), value), False, errors)
