@@ -81,9 +81,9 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
     for turn, (begin, end) in enumerate(zip(begins, [*begins[1:], len(rows)], strict=True)):
         band = {"y0": begin - 0.5, "y1": end - 0.5, "line_width": 0, "layer": "below"}
         figure.add_hrect(fillcolor=_BANDS[turn % 2], **band)
-        where = {"x": 1, "xref": "paper", "xanchor": "right", "y": begin, "yref": "y", "showarrow": False}
+        where = {"x": 1.005, "xref": "paper", "xanchor": "left", "y": begin, "yref": "y", "showarrow": False}
         figure.add_annotation(text=f"tier {rows[begin].tier}", font={"size": 11, "color": plots.GREY}, **where)
-    figure.update_layout(showlegend=True)
+    figure.update_layout(showlegend=True, margin_r=56)  # the tiers' names stand in the margin, clear of every bar
     names = [plots.label(row.model) for row in rows]
     return figure.update_yaxes(
         tickvals=places, ticktext=names, range=[len(rows) - 0.4, -0.6], automargin=True, zeroline=False, showgrid=False
