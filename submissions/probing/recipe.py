@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from submissions.faults import did_you_mean
-from submissions.running.errors import RunError
+from submissions.probing.recipe_data import check_arguments, check_data, load, refuse, safe
 
 FOLDER = Path(__file__).with_name("recipes")
 LIBRARIES = ("transformers", "diffusers")
@@ -51,7 +50,6 @@ SIDES = ("output", "input")
 ROWS = ("all", "first_half", "second_half")
 """Which rows of the batch are the prompt's, where guidance doubles it with unconditional ones."""
 _HEAD = {"name", "about", "opens", "architectures", "image", "words", "generate", "stages"}
-_MOST = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Call:
         call: a module, or one of the methods of `extraction.METHODS` of one; '' for the model or pipeline itself.
         gives: `tokens`, or `prompt` for a pipeline that takes texts.
         inputs: of images, argument -> what the image processor makes.
-        arguments: further arguments, plain values.
+        arguments: further arguments; a recipe that is read has none but `recipe_data.ARGUMENTS`.
         prefix: before each text.
         suffix: after each text.
         special: whether the tokenizer adds its own marks.
@@ -122,27 +120,14 @@ def names() -> list[str]:
 
 def read_recipe(what: str) -> Recipe:
     """The recipe in a file, or one of `names()`. RunError RECIPE_INVALID says where and what was expected."""
-    path = FOLDER / f"{what}.toml" if what in names() else Path(what).expanduser()
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        expected = f"a .toml or .json file, or one of {', '.join(names())}"
-        raise RunError(
-            "RECIPE_INVALID", what, f"{error.strerror}{did_you_mean(what, names())}", expected, "name another"
-        ) from error
-    if len(text) > _MOST:
-        raise RunError("RECIPE_INVALID", path.name, f"{len(text)} bytes", f"at most {_MOST}", "name a recipe")
-    try:
-        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise RunError(
-            "RECIPE_INVALID", path.name, str(error)[:200], "TOML, or JSON in a .json file", "mend it"
-        ) from error
-    return make_recipe(data, path.name)
+    expected = f"a .toml or .json file, or one of {', '.join(names())}{did_you_mean(what[:64], names())}"
+    path = FOLDER / f"{what}.toml" if what in names() else Path(what)
+    return make_recipe(load(str(path), expected), path.name)
 
 
 def make_recipe(data: Any, where: str) -> Recipe:
     """The recipe of parsed data; `where` is for errors. RunError RECIPE_INVALID."""
+    check_data(data, where)
     head = _table(data, where, _HEAD)
     calls = {name: _call(head[name], f"{where}: {name}") for name in ("image", "words", "generate") if name in head}
     stages = {
@@ -152,26 +137,29 @@ def make_recipe(data: Any, where: str) -> Recipe:
     needs = {"vision": "image", "words": "words"}
     for name in stages:
         if needs.get(name, "generate") not in calls:
-            _refuse(f"{where}: stages.{name}", "no call during which it is taken", f"[{needs.get(name, 'generate')}]")
+            refuse(f"{where}: stages.{name}", "no call during which it is taken", f"[{needs.get(name, 'generate')}]")
     if ("before" in stages) != ("after" in stages):
-        _refuse(f"{where}: stages", "one side of the projection", "both before and after, or neither")
+        refuse(f"{where}: stages", "one side of the projection", "both before and after, or neither")
     if not stages:
-        _refuse(f"{where}: stages", "none", f"one or more of {', '.join(STAGES)}")
+        refuse(f"{where}: stages", "none", f"one or more of {', '.join(STAGES)}")
     architectures = head.get("architectures", [])
     if not isinstance(architectures, list) or not all(isinstance(name, str) for name in architectures):
-        _refuse(f"{where}: architectures", repr(architectures), "a list of class names")
+        refuse(f"{where}: architectures", repr(architectures), "a list of class names")
     if "image" in calls and not calls["image"].inputs:
-        _refuse(f"{where}: image.inputs", "none", "argument of the call = what the image processor makes")
-    digest = hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        refuse(f"{where}: image.inputs", "none", "argument of the call = what the image processor makes")
     return Recipe(
         name=_text(head.get("name"), f"{where}: name"),
-        hash=f"sha256:{digest}",
         opens=_one_of(head.get("opens", "transformers"), LIBRARIES, f"{where}: opens"),
         architectures=tuple(architectures),
         about=_text(head.get("about", ""), f"{where}: about", empty=True),
         stages=stages,
+        hash=f"sha256:{_digest(data)}",  # last: what is refused above cannot be hashed
         **calls,
     )
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def _stage(data: Any, where: str) -> Stage:
@@ -194,14 +182,14 @@ def _call(data: Any, where: str) -> Call:
     plain: dict[str, dict[str, Any]] = {}
     for name in ("inputs", "arguments"):
         plain[name] = _table(found.get(name, {}), f"{where}.{name}", None)
-        for key, value in plain[name].items():
-            if not isinstance(value, str if name == "inputs" else str | int | float | bool):
-                _refuse(f"{where}.{name}.{key}", repr(value)[:60], "a text" if name == "inputs" else "a plain value")
+    for key, value in plain["inputs"].items():
+        _text(value, f"{where}.inputs.{safe(key)}")
+    check_arguments(plain["arguments"], f"{where}.arguments")
     batch, special = found.get("batch", 8), found.get("special", True)
     if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1024:
-        _refuse(f"{where}.batch", repr(batch)[:60], "a whole number from 1 to 1024")
+        refuse(f"{where}.batch", repr(batch)[:60], "a whole number from 1 to 1024")
     if not isinstance(special, bool):
-        _refuse(f"{where}.special", repr(special)[:60], "true or false")
+        refuse(f"{where}.special", repr(special)[:60], "true or false")
     gives = _one_of(found.get("gives", "tokens"), ("tokens", "prompt"), f"{where}.gives")
     return Call(
         call=texts["call"],
@@ -218,24 +206,20 @@ def _call(data: Any, where: str) -> Call:
 
 def _table(data: Any, where: str, known: Any) -> dict[str, Any]:
     if not isinstance(data, dict):
-        _refuse(where, "nothing" if data is None else repr(data)[:60], "a table")
+        refuse(where, "nothing" if data is None else repr(data)[:60], "a table")
     if known is not None and (unknown := [key for key in data if key not in known]):
-        _refuse(where, f"the key {unknown[0]!r}{did_you_mean(unknown[0], known)}", ", ".join(sorted(known)))
+        refuse(where, f"the key {unknown[0]!r}{did_you_mean(unknown[0], known)}", ", ".join(sorted(known)))
     found: dict[str, Any] = data
     return found
 
 
 def _text(value: Any, where: str, *, empty: bool = False) -> str:
     if not isinstance(value, str) or not (value or empty):
-        _refuse(where, "nothing" if value is None else repr(value)[:60], "a text")
+        refuse(where, "nothing" if value is None else repr(value)[:60], "a text")
     return str(value)
 
 
 def _one_of(value: Any, known: Any, where: str) -> str:
     if not isinstance(value, str) or value not in known:
-        _refuse(where, f"{value!r}{did_you_mean(str(value), known)}"[:120], f"one of {', '.join(known)}")
+        refuse(where, f"{value!r}{did_you_mean(str(value), known)}"[:120], f"one of {', '.join(known)}")
     return str(value)
-
-
-def _refuse(where: str, found: str, expected: str) -> None:
-    raise RunError("RECIPE_INVALID", where, found, expected, "mend the recipe; submissions/RUNNING.md describes it")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from submissions.probing.recipe import STAGES, make_recipe, names, read_recipe
+from submissions.probing.recipe_data import ARGUMENTS, MOST
 from submissions.running.errors import RunError
 
 GOOD: dict[str, Any] = {
@@ -49,7 +53,15 @@ def test_toml_and_json_of_the_same_content_are_the_same_recipe(tmp_path: Path) -
         ({"generate": {"batch": 0}}, "generate.batch: 0"),
         ({"generate": {"batch": True}}, "generate.batch: True"),
         ({"generate": {"special": "no"}}, "true or false"),
-        ({"generate": {"arguments": {"x": [1]}}}, "generate.arguments.x: [1]"),
+        ({"generate": {"arguments": {"temperature": [1]}}}, "generate.arguments.temperature: [1]. Expected: a number"),
+        ({"generate": {"arguments": {"do_sample": 1}}}, "generate.arguments.do_sample: 1. Expected: true or false"),
+        ({"generate": {"arguments": {"num_beams": True}}}, "generate.arguments.num_beams: True"),
+        ({"generate": {"arguments": {"height": 1 << 64}}}, "an integer of 65 bits"),
+        ({"generate": {"arguments": {"top_p": float("nan")}}}, "found nan"),
+        ({"generate": {"arguments": {"top_pp": 1}}}, "the argument 'top_pp' (did you mean 'top_p'?)"),
+        ({"image": {"inputs": {"x": 1}}}, "image.inputs.x: 1"),
+        ({"name": "\ud800"}, "'\\ud800'"),
+        ({"name": date(2026, 1, 1)}, "name: datetime.date"),
         ({"generate": {"gives": "token"}}, "did you mean 'tokens'?"),
         ({"generate": "x"}, "a table"),
     ],
@@ -62,12 +74,62 @@ def test_what_is_wrong_is_said_with_its_place(change: dict[str, Any], said: str)
     assert "mine.toml" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["name = ", "[" * 50_000, "\xff", "x" * 70_000])
-def test_a_file_that_is_no_recipe_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["custom_generate", "trust_remote_code", "logits_processor", "assistant_model"])
+@pytest.mark.parametrize("part", ["image", "words", "generate"])
+def test_an_argument_that_could_choose_code_is_refused_with_those_that_are_allowed(part: str, name: str) -> None:
+    call = {"call": "generate", "inputs": {"x": "x"}, "arguments": {name: "owner/repo"}}
+    with pytest.raises(RunError) as caught:
+        make_recipe(GOOD | {part: call}, "mine.toml")
+    assert caught.value.code == "RECIPE_INVALID"
+    assert f"mine.toml: {part}.arguments: the argument '{name}'" in str(caught.value)
+    assert ", ".join(sorted(ARGUMENTS)) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bad.toml", b"name = "),
+        ("bad.toml", b"x = " + b"[" * 8_000),
+        ("bad.toml", b"generate.arguments." + b"a." * 2_000 + b"a = 1"),
+        ("bad.toml", b"generate.arguments.height = 0x" + b"f" * 8_000),
+        ("bad.toml", b"generate.arguments.height = " + b"9" * 8_000),
+        ("bad.toml", b"generate.arguments.top_p = nan"),
+        ("bad.toml", b"name = 2026-01-01"),
+        ("bad.toml", b"\xff"),
+        ("bad.toml", b"#" * (MOST + 1)),
+        ("bad.json", b"[" * 8_000),
+        ("bad.json", b'{"name": "\\ud800"}'),
+        ("bad.json", b'{"generate": {"arguments": {"top_p": NaN}}}'),
+        ("bad.json", b'{"generate": {"arguments": {"top_p": 1e999}}}'),
+        ("bad.json", b'{"name": "a", "name": "b"}'),
+        ("bad.json", b"[]"),
+    ],
+)
+def test_a_file_that_is_no_recipe_is_refused(name: str, text: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(text)
+    with pytest.raises(RunError, match=rf"RECIPE_INVALID at {name}"):
+        read_recipe(str(tmp_path / name))
+
+
+def test_the_slowest_file_of_dotted_keys_is_refused_within_seconds(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(RunError, match=r"RECIPE_INVALID at bad\.toml"):
+    path.write_text("a." * 4_000 + "a = 1")
+    start = time.process_time()
+    with pytest.raises(RunError, match="RECIPE_INVALID"):
         read_recipe(str(path))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("path", ["a\0b", "~no-such-user/x.toml", "/dev/zero", "", "\udcff.toml", "x" * 5_000])
+def test_a_path_without_a_plain_file_is_refused(path: str) -> None:
+    with pytest.raises(RunError, match="RECIPE_INVALID"):
+        read_recipe(path)
+
+
+def test_a_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(RunError, match="no plain file"):
+        read_recipe(str(tmp_path / "pipe.toml"))
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_known_one() -> None:
