@@ -40,7 +40,8 @@ const PLACE = "fairspace-adjusting";
 for (const form of document.querySelectorAll("[data-sensitivity]")) {
   const said = form.querySelector("[data-said]");
   const fields = (begin) => [...form.elements].filter((field) => field.name?.startsWith(begin) && field.value !== "");
-  const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${Number(field.value)}`).sort().join(",");
+  const decimal = (text) => String(Number(Number(text).toFixed(6)));
+  const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${decimal(field.value)}`).sort().join(",");
   const wrong = () => {
     if (!form.checkValidity()) return "A number is out of its range.";
     if (form.elements.reference?.value !== "own") return "";
@@ -67,7 +68,7 @@ for (const form of document.querySelectorAll("[data-sensitivity]")) {
     parts.push(["own", own ? pairs("share.", fields("share.")) : ""]);
     for (const name of ["smallest", "tau"]) {
       const field = form.elements[name];
-      parts.push([name, field && field.value !== field.dataset.standard ? field.value : ""]);
+      parts.push([name, field && field.value && field.value !== field.dataset.standard ? decimal(field.value) : ""]);
     }
     for (const [name, value] of parts) if (value) address.searchParams.set(name, value);
     sessionStorage.setItem(PLACE, JSON.stringify([document.activeElement?.id ?? "", scrollY]));

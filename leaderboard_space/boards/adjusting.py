@@ -31,7 +31,9 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 """Parameter of an address -> its schema, and what it is. Scores under these are adjusted, and not the standard's."""
 WEIGHT, SHARE = "weight.", "share."
 """How the fields of the page's form begin that hold one weight or share each."""
-_NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,6})?")
+DECIMALS = 6
+"""Of a number that is read; further ones are rounded."""
+_NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,20})?")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 
@@ -63,6 +65,11 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
         raise _bad(where, found, "what this standard has, in its range") from error
 
 
+def decimal(number: float) -> str:
+    """A number as addresses and fields have it, so that it is read as the same one: 6 decimals, never an exponent."""
+    return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
+
+
 def told(changed: Adjustment) -> dict[str, str]:
     """The parameters of an adjustment; none of the standard as released."""
     parts = {
@@ -71,7 +78,7 @@ def told(changed: Adjustment) -> dict[str, str]:
         "reference": changed.reference,
         "own": _joined(changed.own),
         "smallest": str(changed.smallest_group) if changed.smallest_group else "",
-        "tau": "" if changed.tau is None else f"{changed.tau:g}",
+        "tau": "" if changed.tau is None else decimal(changed.tau),
     }
     return {name: text for name, text in parts.items() if text}
 
@@ -82,7 +89,7 @@ def words(changed: Adjustment) -> str:
 
 
 def _joined(numbers: Mapping[str, float]) -> str:
-    return ",".join(f"{name}:{number:.7g}" for name, number in sorted(numbers.items()))
+    return ",".join(f"{name}:{decimal(number)}" for name, number in sorted(numbers.items()))
 
 
 def _parts(parameter: str, texts: Sequence[str]) -> list[str]:
@@ -117,7 +124,7 @@ def _fields(begin: str, parameters: QueryParams) -> dict[str, float]:
 def _number(parameter: str, text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise _bad(parameter, repr(text[:40]), "a number such as 2 or 0.5")
-    return float(text)
+    return round(float(text), DECIMALS)
 
 
 def _bad(where: str, found: str, expected: str) -> SpaceError:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from leaderboard_space.boards import adjusting
-from leaderboard_space.boards.adjusting import read_adjustment, told
+from leaderboard_space.boards.adjusting import DECIMALS, decimal, read_adjustment, told
 from leaderboard_space.boards.views import chosen_standard, chosen_view, known
 from leaderboard_space.errors import SpaceError
 from submissions.sensitivity import AS_RELEASED, Adjustment
@@ -164,7 +164,7 @@ def _told(value: Any) -> str:
         return ",".join(value)
     if isinstance(value, bool):
         return "1"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return decimal(value) if isinstance(value, float) else str(value)
 
 
 def _size(name: str, text: str) -> float | None:
@@ -177,7 +177,7 @@ def _size(name: str, text: str) -> float | None:
     if not 0 <= size <= 1e6:
         expected = "billions of parameters, such as 7 or 0.5"
         raise SpaceError("BAD_PARAMETER", name, repr(text), expected, "give a number from 0 on")
-    return size
+    return round(size, DECIMALS)
 
 
 def _page(text: str) -> int:

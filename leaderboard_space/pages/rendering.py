@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from leaderboard_space.boards.adjusting import decimal
 from leaderboard_space.boards.telling import drawn, is_computed, lacking, visibility
 from leaderboard_space.boards.text import coverage, number, prose, shown
 from leaderboard_space.boards.views import draft_of, named_standard
@@ -28,7 +29,9 @@ ENVIRONMENT = Environment(
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
-ENVIRONMENT.filters.update(visibility=visibility, lacking=lacking, is_computed=is_computed, drawn=drawn)
+ENVIRONMENT.filters.update(
+    visibility=visibility, lacking=lacking, is_computed=is_computed, drawn=drawn, decimal=decimal
+)
 POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"

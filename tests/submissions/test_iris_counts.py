@@ -8,10 +8,10 @@ import pytest
 
 from builders import iris_ideal_52
 from builders.iris_groups import OCCUPATIONS
-from submissions import board as boards
 from submissions import iris
 from submissions.board import UNSCORABLE, board
 from submissions.iris_counts import CountsError, generation_table, rounds_stood, tournament_tables
+from submissions.result import rescore as rescored
 from submissions.sensitivity import Adjustment
 from tests.submissions.iris_results import iris_result
 
@@ -80,14 +80,12 @@ def test_bad_counts_leave_their_row_unranked_and_the_others_as_they_are(bad: Any
 def test_a_row_that_cannot_be_scored_as_adjusted_stands_unranked_and_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    again = boards.rescore
-
     def rescore(result: Any, *about: Any, **named: Any) -> Any:
         if result.meta["model"] == "Broken":
             raise KeyError("a value that another version wrote")
-        return again(result, *about, **named)
+        return rescored(result, *about, **named)
 
-    monkeypatch.setattr(boards, "rescore", rescore)
+    monkeypatch.setattr("submissions.board.rescore", rescore)
     results = [iris_result("Good", "A", error=0.1), iris_result("Broken", "B", 0.1, error=0.1)]
     rows = board("iris", results=results, adjustment=Adjustment(tau=70.0))
     (good,) = (row for row in rows if row.model == "Good")

@@ -3,9 +3,13 @@
 import csv
 import io
 import json
+import re
+from html import unescape
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 from leaderboard_space.boards.adjusting import told
@@ -25,6 +29,37 @@ def test_an_adjustment_comes_back_from_its_address() -> None:
     assert query.address() == f"/?benchmark=iris&standard=inaugural&{FULL}"
     assert BoardQuery.read(QueryParams(query.address().partition("?")[2])) == query
     assert set(told(query.adjustment)) <= set(PARAMETERS)
+
+
+NUMBERS = st.integers(0, 10_000_000).map(lambda millionths: millionths / 1e6) | st.floats(0, 10)
+
+
+@settings(max_examples=200, deadline=None)
+@given(NUMBERS, NUMBERS, st.floats(0, 1), NUMBERS, st.floats(0, 1000), st.floats(0, 1e6))
+def test_every_number_comes_back_from_its_address(
+    sector: float, value: float, share: float, more: float, tau: float, size: float
+) -> None:
+    numbers = f"weights=IFS_Gen:{sector:.9f},RD_age:{value:.7f},BIS_Und:{more:.6f}&tau={tau:.8f}&size_from={size!r}"
+    shares = f"reference=own&own=female:{share:.12f},male:{1 - share:.12f}"
+    query = BoardQuery.read(QueryParams(f"benchmark=iris&{numbers}&{shares}"))
+    assert query.adjustment.weight("IFS_Gen") == pytest.approx(sector, abs=5.1e-7)
+    assert query.adjustment.tau is None or query.adjustment.tau == pytest.approx(tau, abs=5.1e-7)
+    assert query.size_from == pytest.approx(size, abs=5.1e-7)
+    assert BoardQuery.read(QueryParams(query.address().partition("?")[2])) == query
+
+
+def test_the_links_and_fields_of_a_page_are_read_again(site: Opened) -> None:
+    text = page(site, "/?benchmark=iris&weights=IFS_Gen:0.00001&tau=60.12345&size_from=0.00001&size_to=1000000")
+    links = {unescape(link) for link in re.findall(r'href="(/[^"]*weights=[^"]*)"', text)}
+    assert links
+    for link in links:
+        assert "weights=IFS_Gen:0.00001&tau=60.12345" in link
+        assert BoardQuery.read(QueryParams(link.partition("?")[2]), "iris").adjustment.tau == 60.12345
+    values = dict(re.findall(r'<input id="([^"]*)"[^>]* value="([^"]*)"', text))
+    assert (values["w-IFS_Gen"], values["w-BIS_Und"], values["f-tau"]) == ("0.00001", "1", "60.12345")
+    assert "e-05" not in text
+    assert 'step="0' not in text, "a field refuses what an address may say"
+    assert site.client.get(sorted(links)[0]).status_code == 200
 
 
 def test_a_form_without_scripts_says_the_same() -> None:
