@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from submissions.faults import UsageError
+from submissions.uncertainty.resampling import SETTING, check_resamples
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Settings:
         scoring_cpu_seconds: of the processor that one job may take.
         scoring_seconds: that one job may last.
         scoring_file_bytes: of a file that a job writes, and of what it prints.
-        resamples: of a submission's samples, for the intervals; 0 for none.
+        resamples: of a submission's samples, for the intervals; 0 for none, else at least 100.
         tries: how often a job is tried that ends its process.
         baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
         commits_an_hour: of the Hub repository; the Hub itself takes 128.
@@ -70,6 +71,10 @@ class Settings:
     tries: int = 3
     baselines: bool = True
     commits_an_hour: int = 100
+
+    def __post_init__(self) -> None:
+        """Refuse a number of resamples that no interval can be made of."""
+        check_resamples(self.resamples, SETTING)
 
     def keeps_the_store(self) -> bool:
         """Whether the store outlives a restart: in a Space only what lies on the Hub, or where a volume is mounted."""

@@ -148,17 +148,18 @@ def score(
     resamples: Annotated[
         int | None,
         typer.Option(
-            help="Resamples for the intervals; 0 for none. 1000 if left out.",
+            help="Resamples for the intervals, at least 100; 0 for none. 1000 if left out.",
             envvar="FAIRSPACE_RESAMPLES",
-            min=0,
-            max=100_000,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Check and score a submission; print its scores with state, interval, coverage and counts."""
     from submissions.result import score_submission
+    from submissions.uncertainty.resampling import check_resamples
 
+    if resamples is not None:
+        check_resamples(resamples, "--resamples")
     _check_places(out, store)
     report = _reported(submission)
     if report.submission is None:
@@ -254,7 +255,7 @@ def board(
     names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
     if not names:
         raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace board` shows the inaugural ones.")
-    storage = cli_store.open_store(store)
+    storage = cli_store.open_store(store) if store == DEFAULT_STORE else cli_store.existing_store(store)
     from leaderboard_space.state import State
 
     state = State(storage)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FAMILY = 0.05
 """Chance that any pair of equal models of a cohort is told apart."""
 FEWEST_DRAWS = 20
-"""With fewer draws a model has no tier; with fewer common ones, the error of a difference is at most the errors' sum."""
+"""With fewer draws a model has no tier; with fewer common ones, a difference's error is the sum of the errors."""
 MOST_RANGES = 200
 """A cohort with more models has no ranges of ranks: these need every pair."""
 _SLACK = 1.000001

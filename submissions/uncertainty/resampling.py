@@ -15,15 +15,24 @@ from submissions.uncertainty.draws import Draws, keep
 from submissions.values import Value
 
 SETTING = "FAIRSPACE_RESAMPLES"
+FEWEST = 100
+"""Fewer resamples say little of the ends of a 95 % interval."""
 MOST = 100_000
 
 
 def resamples_setting() -> int:
     """How often is resampled if nobody says: the setting, or 1 000. UsageError if the setting is no such number."""
     text = os.environ.get(SETTING, str(RESAMPLES))
-    if not (text.isascii() and text.isdigit() and int(text) <= MOST):
-        raise UsageError(f"{SETTING} is {text!r}; give a whole number from 0 (no intervals) to {MOST}.")
-    return int(text)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"{SETTING} is {text!r}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
+    return check_resamples(int(text), SETTING)
+
+
+def check_resamples(number: int, where: str) -> int:
+    """The number of resamples that somebody asks for, named `where`. UsageError if intervals cannot be made of it."""
+    if number and not FEWEST <= number <= MOST:
+        raise UsageError(f"{where} is {number}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
+    return number
 
 
 def resample(

@@ -95,6 +95,37 @@ def test_a_ranked_row_whose_draws_say_nothing_of_its_score_is_not_told_that_it_h
     assert "own shares" in why_no_tier(row)
 
 
+@pytest.mark.parametrize("kept", [1, 10, 19])
+def test_a_model_with_fewer_than_20_draws_has_no_tier(kept: int) -> None:
+    few = result("few", 0.9, waves(0.01, 4)[:kept])
+    found = board(result("a", 0.1, waves(0.01, 3)), few, result("b", 0.5, waves(0.01, 5)))
+    assert {name: row.tier for name, row in found.items()} == {"a": 1, "few": None, "b": 2}
+    assert found["a"].rank_range == (1, 2)
+    assert "too few" in why_no_tier(found["few"])
+
+
+def test_a_pair_with_too_few_common_draws_has_the_largest_error_that_their_own_allow() -> None:
+    """30 draws each, 10 of them common: 0.4 apart is more than 1.96 * (0.1 + 0.1) = 0.392, and 0.38 is not."""
+    away, known = np.zeros((2, 50)), np.zeros((2, 50))
+    for place, columns in enumerate((slice(0, 30), slice(20, 50))):
+        noise = np.tile([1.0, -1.0], 15)
+        away[place, columns], known[place, columns] = 0.1 * noise / noise.std(ddof=1), 1.0
+    for apart, tiers in ((0.38, [1, 1]), (0.4, [1, 2])):
+        cohort = Cohort(np.array([0.1, 0.1 + apart]), away, known)
+        assert cohort.errors(np.array([0]), np.array([1])) == pytest.approx(0.2)
+        assert cohort.tiers() == tiers
+
+
+def test_a_result_with_more_draws_than_are_kept_leaves_the_board_standing() -> None:
+    long = result("long", 0.9, waves(0.01, 4))
+    assert long.draws is not None
+    long = replace(long, draws=replace(long.draws, steps=np.tile(long.draws.steps, (5, 1))))
+    assert {name: row.tier for name, row in board(result("a", 0.1, waves(0.01, 3)), long).items()} == {
+        "a": 1,
+        "long": 2,
+    }
+
+
 def test_errors_of_differences_are_those_of_the_draws_that_both_have() -> None:
     rng = np.random.default_rng(5)
     away = rng.normal(size=(4, 50))
