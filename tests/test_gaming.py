@@ -1,9 +1,11 @@
 """Trickery never lifts a model above the tier of the honest model that it was made from.
 
 Of every benchmark, the honest random baseline stands on a board beside the better balanced one, and with them what a
-submitter could make of the random answers by leaving out, breaking, refusing or mixing: each of these has no rank, or
-no better tier and no better ranked number than the honest one, beyond the error of their difference. GENRES is not
-here: without its licensed word lists, which no test has, nothing of it is ranked; `test_invariants` holds its metrics.
+submitter could make of their answers by leaving out, breaking, refusing or mixing: each of these has no rank, or no
+better tier and no better ranked number than the honest one, beyond the error of their difference. Of IRIS and
+FACT-OR-FAIR the random answers lie below a competence floor and so must all that is made of them; there the balanced
+baseline, which is ranked, shows what tricks do to tiers. GENRES is not here: without its licensed word lists, which no
+test has, nothing of it is ranked; `test_invariants` holds its metrics.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from tests.test_invariants import UNFAVOURABLE
 
 RESAMPLES = 30
 """Few, for speed: tiers need 20."""
+FEW = ("drop a twentieth", "refuse a twentieth", "mix in the constant answers")
+"""Tricks that are tried on the balanced answers too."""
 SURE = 2.6
 """Errors of a difference that one pair in a hundred exceeds by chance."""
 
@@ -63,9 +67,8 @@ def with_constants(honest: Submission, constant: Submission, share: float) -> Su
     return replace(honest, tables=tables)
 
 
-def tricks(bench: str, folder: Path) -> dict[str, Submission]:
-    """What a submitter could make of the random answers, each under a name."""
-    honest = baseline("random", bench, folder)
+def tricks(bench: str, honest: Submission, folder: Path) -> dict[str, Submission]:
+    """What a submitter could make of honest answers, each under a name."""
     hopeful, hard = UNFAVOURABLE[bench][:2]
     found = {f"{name} a twentieth": damaged(honest, DAMAGES[name], at_random(7, 0.05)) for name in ("drop", "refuse")}
     found["corrupt a third"] = damaged(honest, DAMAGES["corrupt"], at_random(7, 0.33))
@@ -76,24 +79,30 @@ def tricks(bench: str, folder: Path) -> dict[str, Submission]:
 
 
 @pytest.mark.parametrize("bench", [name for name in NAMES if name != "genres"])
-def test_no_trick_reaches_a_better_tier_than_the_honest_random_answers(bench: str, folder: Path) -> None:
-    made = {"balanced": baseline("balanced", bench, folder), "honest": baseline("random", bench, folder)}
-    made |= tricks(bench, folder)
+def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str, folder: Path) -> None:
+    honest = {name: baseline(name, bench, folder) for name in ("balanced", "random")}
+    made = dict(honest)
+    made |= {f"random: {trick}": one for trick, one in tricks(bench, honest["random"], folder).items()}
+    if bench != "stereotypical_bias":  # a coin is nearly perfect there, so the random answers are ranked themselves
+        of_balanced = tricks(bench, honest["balanced"], folder)
+        made |= {f"balanced: {trick}": of_balanced[trick] for trick in FEW}
     rows = ranked((scored_row(as_model(one, name), "inaugural") for name, one in made.items()), bench)
     found = {row.model: row for row in with_errors(tiered(rows, bench, "inaugural"), "inaugural")}
     assert found["balanced"].tier == 1
-    honest = found["honest"]
     sign = -1.0 if benchmark(bench).higher_is_better else 1.0
-    for name in made.keys() - {"balanced", "honest"}:
-        row = found[name]
+    compared = 0
+    for name in made.keys() - honest.keys():
+        row, own = found[name], found[name.partition(":")[0]]
         if row.ranked is None:
             assert row.unranked, name
             continue
-        assert honest.ranked is not None, name  # what is made of an unranked model has no rank either
-        assert honest.tier is not None, name
+        assert own.ranked is not None, name  # what is made of an unranked model has no rank either
+        assert own.tier is not None, name
         assert row.tier is not None, name
-        assert row.tier >= honest.tier, name
-        assert sign * (row.ranked - honest.ranked) >= -SURE * np.hypot(error(row), error(honest)), name
+        assert row.tier >= own.tier, name
+        assert sign * (row.ranked - own.ranked) >= -SURE * np.hypot(error(row), error(own)), name
+        compared += 1
+    assert compared >= 2  # tricks that lost their rank alone would say nothing of tiers
 
 
 def error(row: Row) -> float:
