@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from submissions import show
-from submissions.cli_store import open_store
+from submissions.cli_store import existing_store
 from submissions.faults import UsageError, plain
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
     """The boards of a store under some standards."""
     from leaderboard_space.state import State
 
-    storage = open_store(store)
+    storage = existing_store(store)
     state = State(storage)
     state.refresh()
     found: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
@@ -84,20 +84,27 @@ def show_(standard: Named, as_json: Json = False) -> None:
         _print_json({**told, "sha256": digest(told), "changed_references": changed})
         return
     typer.echo(f"{bench.title}, standard {found.name}: {'draft' if found.draft else 'released'}, {digest(told)}")
-    for name, value in fields(told):
-        typer.echo(f"{name:42}{_told(value)}")
+    lines = dict(fields(told))
+    wide = max(map(len, lines)) + 2
+    for name, value in lines.items():
+        typer.echo(f"{name:{wide}}{_told(value)}")
     for name in changed:
         typer.secho(f"builders/reference/{name} is not the file of this standard any more.", fg="red", err=True)
 
 
 def _told(value: Any) -> str:
     if isinstance(value, dict):
-        return plain(", ".join(f"{key} {_told(part)}" for key, part in value.items() if part != ""))
+        return plain(", ".join(f"{key} {_part(key, part)}" for key, part in value.items() if part != ""))
     if isinstance(value, list):
         return plain(", ".join(map(_told, value))) or "none"
     if isinstance(value, float):
         return f"{value:.10g}"
     return "yes" if value is True else "no" if value is False else plain(str(value)) or "–"
+
+
+def _part(key: str, value: Any) -> str:
+    """A part of a row; a metric without a bound is scaled by its logarithm."""
+    return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else _told(value)
 
 
 @app.command(epilog="Example: fairspace standard diff iris/inaugural iris/algorithm_1 --store .fairspace")
@@ -211,10 +218,16 @@ def _show_succession(told: Succession) -> None:
         show.table(f"New models with at least {HIGH:g} in {DIMENSIONS} sectors, {told.standard}", headers, lines)
     typer.echo(
         f"Ceiling: {'met' if told.met else 'not met'}. {len(told.reached)} of {told.looked_at} new ranked models reach "
-        f"it, from {told.institutions} institutions; more than {MORE_THAN} are asked for."
+        f"it, from {_institutions(told.institutions)}; more than {MORE_THAN} are asked for."
     )
+    if not told.reached:
+        return
+    unknown = f" ({told.unknown} of the models keep no draws, so have none)" if told.unknown else ""
     typer.echo(
-        f"Beside it: {told.institutions_of_three} institutions if two of IFS, RFS and BIS are asked for; "
-        f"{told.institutions_surely} if the low end of the interval must reach it "
-        f"({told.unknown} of the models keep no draws, so have none)."
+        f"Beside it: {_institutions(told.institutions_of_three)} if two of IFS, RFS and BIS are asked for; "
+        f"{told.institutions_surely} if the low end of the interval must reach it{unknown}."
     )
+
+
+def _institutions(count: int) -> str:
+    return f"{count} institution{'s' * (count != 1)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from submissions.faults import plain
+from submissions.faults import UsageError, plain
 
 if TYPE_CHECKING:
     from leaderboard_space.storage import Storage
@@ -25,6 +25,13 @@ def open_store(store: str) -> Storage:
     return open_storage(store, settings.work, settings.commits_an_hour)
 
 
+def existing_store(store: str) -> Storage:
+    """As `open_store`, to read from. UsageError if it names a folder that is not there, which no board was kept in."""
+    if "://" not in store and not Path(store).is_dir():
+        raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
+    return open_store(store)
+
+
 @app.command(epilog="Example: fairspace store check .fairspace")
 def check(
     store: Annotated[str, typer.Argument(help="A folder, or hf://datasets/OWNER/NAME.", metavar="STORE")],
@@ -33,7 +40,7 @@ def check(
     """Fold the log from its beginning and read every file that it speaks of; equal boards have an equal snapshot."""
     from leaderboard_space.storage.checking import check as checked
 
-    storage = open_store(store)
+    storage = existing_store(store)
     found = checked(storage)
     storage.close()
     told = {**vars(found), "faults": [plain(str(fault)) for fault in found.faults]}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from submissions import show
-from submissions.cli_store import open_store
+from submissions.cli_store import existing_store
 from submissions.faults import UsageError
 
 EXAMPLE = "Example: fairspace validate --store .fairspace"
@@ -46,7 +46,7 @@ def _cohorts(standard: str, store: str) -> list[Any]:
         return validations((), chosen)
     from leaderboard_space.state import State
 
-    storage = open_store(store)
+    storage = existing_store(store)
     state = State(storage)
     state.refresh()
     rows = state.board("iris", standard)

@@ -135,17 +135,19 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Dif
 
 @dataclass(frozen=True)
 class Move:
-    """A model's rank under two standards; None for no rank."""
+    """A model's rank under two standards, None for no rank; why it has none under one of them, or ''."""
 
     row: Row
     rank: int | None
     before: int | None
+    why: str = ""
 
     @property
     def change(self) -> str:
         """Places won or lost, in words."""
         if self.rank is None or self.before is None:
-            return "no rank here" if self.before is not None else "a rank here alone"
+            lacking = "no rank here" if self.before is not None else "a rank here alone"
+            return f"{lacking}: {self.why}" if self.why else lacking
         places = self.before - self.rank
         if not places:
             return "same"
@@ -154,6 +156,12 @@ class Move:
 
 def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
     """Every model that has a rank under one of two standards, in the order of the first."""
-    old = {row.entry: row.rank for row in before}
-    found = [Move(row, row.rank, old.get(row.entry)) for row in rows]
+    old = {row.entry: row for row in before}
+    found = [_move(row, old.get(row.entry)) for row in rows]
     return [move for move in found if move.rank is not None or move.before is not None]
+
+
+def _move(row: Row, before: Row | None) -> Move:
+    rank = None if before is None else before.rank
+    without = row if row.rank is None else before if rank is None else None
+    return Move(row, row.rank, rank, "" if without is None else "; ".join(without.unranked))

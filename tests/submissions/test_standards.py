@@ -288,11 +288,16 @@ def test_the_command_lists_shows_compares_proposes_and_checks(run: Run, tmp_path
         told = json.loads(run("standard", "show", f"{name}/inaugural", "--json")[1])
         assert told["sha256"] == FROZEN[f"{name}/inaugural"]
         assert told["changed_references"] == []
-    assert "metrics.RD_gender" in run("standard", "show", "iris/inaugural")[1]
+    shown = run("standard", "show", "iris/inaugural")[1]
+    assert "metrics.RD_gender" in shown
+    assert "total_divisor.answer_consistency_difference   9\n" in shown
+    assert "bound none: log(1 + value) is taken" in shown
     told = run("standard", "diff", "iris/inaugural", "iris/algorithm_1", "--store", store, "--json")[1]
     ranks = {row["model"]: (row["first"], row["second"]) for row in json.loads(told)["ranks"]}
     assert ranks["m1"][1] is not None
     assert ranks["Bagel"][1] is None
+    told = " ".join(run("standard", "diff", "iris/inaugural", "iris/algorithm_1", "--store", store)[1].split())
+    assert "no rank here: partial: RFS_Und, iris_score not available under algorithm_1" in told
     assert run("standard", "diff", "iris/inaugural", "genres/inaugural")[0] == 2
     out = tmp_path / "standard_second.py"
     assert run("standard", "propose", "second", "--why", "A test.", "--store", store, "--out", out)[0] == 0
@@ -303,5 +308,29 @@ def test_the_command_lists_shows_compares_proposes_and_checks(run: Run, tmp_path
     assert run("standard", "propose", "inaugural", "--why", "A test.", "--store", store)[0] == 2
     code, text, _ = run("standard", "check", "--store", store, "--json")
     assert (code, json.loads(text)["institutions"]) == (1, 14)  # the worst, too: the inaugural RFS_Und rewards drift
+    (tmp_path / "empty").mkdir()
     code, text, _ = run("standard", "check", "--store", tmp_path / "empty")
     assert (code, "Ceiling: not met" in text, "people to decide" in text) == (0, True, True)
+    assert "from 0 institutions" in text
+    assert "keep no draws" not in text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("standard", "check"),
+        ("standard", "propose", "second", "--why", "A test."),
+        ("standard", "diff", "iris/inaugural", "iris/algorithm_1"),
+        ("validate",),
+        ("board",),
+        ("store", "check"),
+    ],
+)
+def test_a_store_that_is_not_there_is_wrong_use_and_is_not_made(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    option = () if command[0] == "store" else ("--store",)
+    code, out, err = run(*command, *option, tmp_path / "nowhere")
+    assert (code, out) == (2, "")
+    assert "There is no store" in err
+    assert not (tmp_path / "nowhere").exists()
