@@ -5,6 +5,7 @@ A submission is data. Nothing in it is executed, unpickled, followed or used as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,10 +88,7 @@ def check_submission(
         if progress is not None:
             progress(f"check {name}", done, len(read))
         tables[name] = check_table(name, rows, meta, bench, limits, faults)
-    if "human_labels" in read:
-        none = SCHEMAS["annotations"].empty_table()
-        beside = [none, *(rows.table for rows in (keys, read.get("annotations")) if rows is not None)]
-        RowCheck("human_labels", read["human_labels"], limits, faults).annotated(beside)
+    _check_labels(read, keys, meta, limits, faults)
     tables = {name: table for name, table in tables.items() if table.num_rows}
     if keys is not None:
         _check_images(keys, meta, bench, limits, faults)
@@ -184,6 +182,22 @@ def _images(
         faults.add("UNEXPECTED_TABLE", file, f"images for {bench.name}", expected="a benchmark with images")
         return []
     return images
+
+
+def _check_labels(
+    read: Mapping[str, Rows], keys: Rows | None, meta: SubmissionMeta | None, limits: Limits, faults: Collector
+) -> None:
+    """Note people's labels of what is not handed in, and a measured error of labels where nothing is labelled."""
+    annotations = read["annotations"].table if "annotations" in read else SCHEMAS["annotations"].empty_table()
+    if "human_labels" in read:
+        people = RowCheck("human_labels", read["human_labels"], limits, faults)
+        if keys is not None and not annotations.num_rows:
+            people.annotated(keys.table, "an image of images")
+        else:
+            people.annotated(annotations, "a face of annotations")
+    if meta is not None and meta.label_error is not None and keys is None and not annotations.num_rows:
+        what = f"label_error of {show(meta.label_error.source)}, and no annotations for {meta.benchmark}"
+        faults.add("LABEL_ERROR", META, what, expected="no field 'label_error'", kind="label_error")
 
 
 def _check_images(

@@ -6,7 +6,7 @@ Everything here works on whole columns; only the first row of each fault is look
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -87,15 +87,15 @@ class RowCheck:
         expected = f"one of {', '.join(LABELS)}"
         self.flag(ok & ~labelled, "OK_WITHOUT_LABELS", lambda r: "a row without any label", expected)
 
-    def annotated(self, beside: Sequence[pa.Table]) -> None:
-        """Check that people labelled images that stand in one of the tables beside."""
-        key = ("task", "id", "sample")
-        known = pa.concat_tables([table.select(key) for table in beside])
+    def annotated(self, known: pa.Table, expected: str) -> None:
+        """Check that people labelled what stands in a table: faces of annotations, or images if these have no faces."""
+        key = [name for name in ("task", "id", "sample", "face") if name in known.column_names]
         strange = matched(self.table, known, key) < 0
-        expected = "an image of annotations or images"
-        self.flag(
-            strange, "NOT_ANNOTATED", lambda r: f"{self.text('id', r)}, sample {self.text('sample', r)}", expected
-        )
+
+        def what(row: int) -> str:
+            return ", ".join([self.text("id", row), *(f"{name} {self.text(name, row)}" for name in key[2:])])
+
+        self.flag(strange, "NOT_ANNOTATED", what, expected)
 
     def names(self, allowed: bool) -> None:
         """Check the `names` column: GENRES' revision `upstream` needs it, everything else has none."""

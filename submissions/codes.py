@@ -70,7 +70,8 @@ CODES: dict[str, Code] = {
     "IMAGES_AND_ANNOTATIONS": Code("images beside annotations", "hand in one of both"),
     "LABELS_NOT_ALLOWED": Code("`labels` or `label_error` beside images, which scoring labels", "remove the field"),
     "LABEL_ERROR": Code(
-        "a matrix of `label_error` does not fit its attribute", "write k rows of k counts for k labels"
+        "a matrix of `label_error` does not fit its attribute, or there are no annotations",
+        "write k rows of k counts for k labels; remove it where nothing is labelled",
     ),
     "EMPTY_SUBMISSION": Code("there is no row at all", "add the rows of at least one task"),
     "UNEXPECTED_TABLE": Code("the benchmark has no such table", "remove the file"),
@@ -94,7 +95,7 @@ CODES: dict[str, Code] = {
     "VALUE_RANGE": Code("a number is outside its range", "scale it, or leave it out (null) where it is not known"),
     "LABELS_WITHOUT_OK": Code("labels in a row whose status is not ok", "remove the labels, or set status ok"),
     "OK_WITHOUT_LABELS": Code("status ok without any label", "write status abstained"),
-    "NOT_ANNOTATED": Code("people's labels of an image that is not handed in", "hand it in, or drop the row"),
+    "NOT_ANNOTATED": Code("people's labels of an image or face that is not handed in", "hand it in, or drop the row"),
     "STATUS_CONFLICT": Code("no_face, unreadable or refused beside other faces", "keep the faces or that one row"),
     "IMAGE_HASH": Code("`sha256` is no hash", "write the sha256 of the image's bytes, 64 digits in lower case"),
     "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),

@@ -413,9 +413,12 @@ def matrix(name: str, changes: Any, *codes: str, says: str = "") -> None:
     """Register a submission whose measured error of gender has these changes, or is this."""
     good = {"labels": ["female", "male"], "counts": [[9, 1], [2, 8]]}
     told = good | changes if isinstance(changes, dict) else changes
-    meta(name, {"label_error": {"source": "drawn", "attributes": {"gender": told}}}, *codes, says=says)
+    error = {"source": "drawn", "attributes": {"gender": told}}
+    files = {"submission.json": meta_bytes(label_error=error), "annotations.jsonl": jsonl([ONE_FACE])}
+    folder(name, files, *codes, says=says)
 
 
+ONE_FACE = {"task": "image", "id": "image/001", "sample": 0, "face": 0, "status": "ok", "gender": "female"}
 matrix("matrix_good", {})
 matrix("matrix_turned_round", {"labels": ["male", "female"]})
 matrix("matrix_not_square", {"counts": [[9, 1], [2]]}, "LABEL_ERROR", says="2 rows of 2 numbers")
@@ -429,6 +432,14 @@ matrix("matrix_huge", {"counts": [[10**12, 1], [2, 8]]}, "VALUE_RANGE", says="10
 matrix("matrix_true", {"counts": [[True, False], [False, True]]}, "WRONG_TYPE")
 matrix("matrix_null", None, "WRONG_TYPE")
 matrix("matrix_more", {"abstained": [1, 2]}, "UNKNOWN_FIELD", says="abstained")
+ERROR = {"source": "drawn", "attributes": {"gender": {"labels": ["female", "male"], "counts": [[9, 1], [2, 8]]}}}
+meta("label_error_without_annotations", {"label_error": ERROR}, "LABEL_ERROR", says="no annotations")
+folder(
+    "label_error_of_empty_annotations",
+    {"submission.json": meta_bytes(label_error=ERROR), "annotations.jsonl": b""},
+    "LABEL_ERROR",
+)
+meta("label_error_without_labels", {"label_error": ERROR, "labels": None}, "LABEL_ERROR", says="'drawn'")
 meta("label_error_of_nothing", {"label_error": {"source": "x", "attributes": {}}}, "LABEL_ERROR")
 meta(
     "label_error_of_hair",
@@ -639,7 +650,8 @@ def people(name: str, rows: list[dict[str, Any]], *codes: str, says: str = "", a
     folder(name, {"annotations.jsonl": annotations, "human_labels.jsonl": labels}, *codes, says=says)
 
 
-people("people_good", [{}, {"sample": 1, "face": 3, "gender": None}])
+people("people_good", [{}, {"sample": 1, "gender": None}])
+people("people_of_another_face", [{}, {"sample": 1, "face": 63}], "NOT_ANNOTATED", says="sample 1, face 63")
 people("people_label_odd", [{"gender": "woman"}], "VOCABULARY", says="gender 'woman'")
 people("people_quality", [{"image_quality": 0.5}], "UNKNOWN_FIELD")
 people("people_status", [{"status": "ok"}], "UNKNOWN_FIELD")
@@ -649,7 +661,7 @@ people("people_of_no_image", [{}], "NOT_ANNOTATED", annotations=b"REMOVE")
 people("people_unknown_id", [{"id": "image/999"}], "UNKNOWN_ID", "NOT_ANNOTATED")
 people("people_of_a_text", [{"task": "story", "id": "story/001"}], "WRONG_TABLE", "NOT_ANNOTATED")
 people("people_sample_beyond", [{"sample": 3}], "SAMPLE_RANGE", "NOT_ANNOTATED")
-people("people_face_beyond", [{"face": 10**6}], "FACE_RANGE")
+people("people_face_beyond", [{"face": 10**6}], "FACE_RANGE", "NOT_ANNOTATED")
 people("people_face_text", [{"face": "0"}], "WRONG_TYPE")
 face("face_label_odd", [{"gender": "woman"}, {"sample": 1, "race": "white"}], "VOCABULARY", says="did you mean 'White'")
 face("face_status_odd", [{"status": "OK"}], "VOCABULARY", "LABELS_WITHOUT_OK")

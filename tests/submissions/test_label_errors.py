@@ -16,12 +16,13 @@ from metrics.distribution_divergence.formula import divergence
 from metrics.representation_disparity.formula import disparity
 from submissions import show
 from submissions.canonical import digest
-from submissions.check import read_submission
+from submissions.check import check_submission, read_submission
 from submissions.fact_or_fair_labels import CORRECTED
 from submissions.format import SCHEMAS, LabelError, Submission
 from submissions.iris_labels import HELD
 from submissions.label_variants import Shares, label_variants
 from submissions.matching import matched
+from submissions.registry import benchmark
 from submissions.result import Result, score_submission
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.misclassification import correct, corrected_shares, debiased, fault, instrument, on_simplex
@@ -226,6 +227,16 @@ def test_only_what_is_handed_in_enters_the_digest() -> None:
     assert digest(meta(label_error=None), tables()) == plain
 
 
+@pytest.mark.parametrize("name", ["genres", "stereotypical_bias"])
+def test_a_benchmark_without_images_takes_no_error_of_labels(tmp_path: Path, name: str) -> None:
+    revision = benchmark(name).dataset_revisions[0]
+    told = meta(benchmark=name, dataset_revision=revision, label_error=error(gender=paper("gender")).model_dump())
+    faults = check_submission(write_submission(tmp_path / "s", told, {})).faults
+    (found,) = (fault for fault in faults if fault.code == "LABEL_ERROR")
+    assert found.what == f"label_error of 'drawn', and no annotations for {name}"
+    assert "remove it where nothing is labelled" in found.mend
+
+
 def faces(task: str, items: list[str], samples: int, columns: Mapping[str, Sequence[object]]) -> pa.Table:
     keys = [(item, sample) for item in items for sample in range(samples)]
     whole = {"task": [task] * len(keys), "id": [k[0] for k in keys], "sample": [k[1] for k in keys]}
@@ -272,6 +283,13 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     assert "Corrected for the labeller's errors" in out
     assert "Corrected by people's labels" in out
     assert "Ranked are the raw values." in out
+    line = next(
+        line.split() for line in out.splitlines() if line.strip().startswith("RD_skin") and line.count(" to ") == 2
+    )
+    about = found.values["RD_skin"].uncertainty
+    assert about is not None
+    assert about.debiased is not None
+    assert line[5] == show.number(about.debiased)  # what the corrected value compares with
 
 
 def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tmp_path: Path) -> None:
