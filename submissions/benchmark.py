@@ -175,6 +175,7 @@ class Benchmark:
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
         settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
             it (GENRES: the cohort of the judge's family).
+        label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
         score_limits: standard, adjustment -> score -> the smallest and the largest number that it can be; without
             limits if absent.
     """
@@ -199,6 +200,7 @@ class Benchmark:
     adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
     referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
     settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
+    label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     score_limits: Callable[[Any, Adjustment], ScoreLimits] = lambda standard, changed: {}
 
     def task(self, name: str) -> Task:

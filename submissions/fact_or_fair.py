@@ -18,7 +18,7 @@ from builders.fact_or_fair_statistics import ATTRIBUTES
 from submissions.benchmark import Benchmark, Documented, Draws, Scored, ScoreLimits, Task, Values
 from submissions.fact_or_fair_counts import ALL_CONTEXTS, LLM_CONTEXTS, T2I_CONTEXTS, task_of
 from submissions.fact_or_fair_designs import designs
-from submissions.fact_or_fair_labels import corrected
+from submissions.fact_or_fair_labels import LIMITS, corrected
 from submissions.fact_or_fair_measure import measure
 from submissions.fact_or_fair_parsing import VERSION
 from submissions.format import Submission
@@ -285,6 +285,7 @@ BENCHMARK = Benchmark(
     designs=designs,
     variants=corrected,
     score_draws=score_draws,
+    label_limits=LIMITS,
     score_limits=score_limits,
     adjustable=adjustable,
     drawn=frozenset(

@@ -32,6 +32,11 @@ CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
 _PLACES = [SCORES.index(name) for name in CORRECTED]
 _COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
 
+LIMITS: Mapping[str, tuple[float, float]] = {
+    f"{name}_{task}_{attribute}": (0.0, 1.0) for name in CORRECTED for task in T2I_CONTEXTS for attribute in ATTRIBUTES
+}
+"""Of what can be corrected, the smallest and the largest number."""
+
 
 def corrected(submission: Submission, values: Values) -> list[Variant]:
     """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
@@ -60,7 +65,7 @@ def _measured(submission: Submission) -> Iterator[Shares]:
                 counts=counts,
                 names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
                 statistic=statistic_of(counts.sum(axis=(1, 2)), ASKED[task], attribute),
-                limits=((0.0, 1.0),) * len(CORRECTED),
+                limits=tuple(LIMITS[f"{name}_{task}_{attribute}"] for name in CORRECTED),
             )
 
 

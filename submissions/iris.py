@@ -25,7 +25,7 @@ from submissions.format import Submission
 from submissions.iris_designs import counts, designs
 from submissions.iris_draws import DRAWN, chances, score_draws, score_limits
 from submissions.iris_generation import NEUTRAL, STEER, measure_neutral, measure_steer
-from submissions.iris_labels import corrected
+from submissions.iris_labels import LIMITS, corrected
 from submissions.iris_occupations import EMBEDDING, THRESHOLD
 from submissions.iris_pairs import PAIR, measure_pairs
 from submissions.iris_sensitivity import adjustable, counting, referred
@@ -241,6 +241,7 @@ BENCHMARK = Benchmark(
     designs=designs,
     variants=together(variants, corrected),
     score_draws=score_draws,
+    label_limits=LIMITS,
     score_limits=score_limits,
     logarithmic=True,
     drawn=DRAWN,

@@ -19,6 +19,11 @@ from submissions.label_variants import Shares, label_variants
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.variant import Kind, Variant
 
+
+def _rd_name(combination: str) -> str:
+    return f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}"
+
+
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (
         "In simulations at the paper's matrices and 160 images an occupation, 83 to 98 % of the intervals of RD held "
@@ -31,6 +36,11 @@ HELD: Mapping[Kind, str] = {
 }
 """Nominal are 95 %. True shares of 52 occupations drawn from Dirichlet distributions of parameter 0.1, 0.5 and 3, 40 to
 100 studies of each."""
+LIMITS: Mapping[str, tuple[float, float]] = {
+    **{_rd_name(combination): (0.0, 1.0) for combination in COMBINATIONS},
+    **{f"JSD_{region.code}_{c}": (0.0, float(np.log(2))) for region in REGIONS for c in shares(region)},
+}
+"""Of what can be corrected, the smallest and the largest number."""
 COLUMNS: tuple[Attribute, ...] = ("gender", "age", "skin_tone")
 
 
@@ -66,7 +76,7 @@ def _measured(submission: Submission) -> Iterator[Shares]:
             key=f"{NEUTRAL}/{combination}",
             columns=tuple(COLUMNS[place] for place in places),
             counts=counts,
-            names=(f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}", *known),
+            names=(_rd_name(combination), *known),
             statistic=statistic,
-            limits=((0.0, 1.0), *[(0.0, float(np.log(2)))] * len(known)),
+            limits=tuple(LIMITS[name] for name in (_rd_name(combination), *known)),
         )

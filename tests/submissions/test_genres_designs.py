@@ -27,6 +27,8 @@ from submissions.lexicons import Entry
 from submissions.result import Result, score_submission
 from submissions.uncertainty.bootstrap import draw, uncertainties
 from submissions.uncertainty.resampling import resample
+from submissions.uncertainty.variant import Variant
+from submissions.uncertainty.variant_scores import variant_scores
 from tests.damage import DAMAGES, at_random, damaged
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")
@@ -131,6 +133,25 @@ def test_another_judge_is_a_variant_of_the_judged_metrics_alone(told: Submission
     assert set(judge.values) <= {"M1", "M1_directed", "M2", "M4", "M7", "M8"}
     assert judge.values["M4"] == values["M4@2"].value == values["M4"].value
     assert "M8" not in judge.values  # nobody is a main character to it
+
+
+def test_another_judges_total_is_the_distance_from_its_own_cohort(told: Submission) -> None:
+    """The first judge is of one family, the second of another, whose means it gives: no distance."""
+    result = score_submission(told, resamples=0)
+    family = str(result.values["M4@2"].evidence["cohort"])
+    means = dict(zip(METRICS, COHORTS[family].mean, strict=True))
+    values = {
+        **result.values,
+        **{name: replace(result.values[name], value=mean, low=mean, high=mean) for name, mean in means.items()},
+    }
+    values["M4"] = replace(values["M4"], evidence={**values["M4"].evidence, "cohort": "glm"})
+    judged = {name: mean for name, mean in means.items() if name in ("M1", "M2", "M4", "M7", "M8")}
+    made = replace(result, values=values, variants=(Variant("judge", "Mistral-B", judged),))
+    low, high = variant_scores(made, "inaugural")["judge"]["TBS"]
+    assert family == "mistral"
+    assert low == pytest.approx(0, abs=1e-12)
+    assert high == score(values, INAUGURAL).scores["TBS"].value
+    assert high > 1
 
 
 def test_exchanged_names_show_the_parsers_own_error(told: Submission) -> None:

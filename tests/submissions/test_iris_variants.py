@@ -17,10 +17,12 @@ from submissions.iris_occupations import EmbeddingMissingError
 from submissions.iris_variants import THRESHOLDS, variants
 from submissions.result import Result, score_submission
 from submissions.sensitivity import Adjustment, large_enough
-from submissions.uncertainty.variant import Variant
+from submissions.uncertainty.uncertainty import Uncertainty
+from submissions.uncertainty.variant import Kind, Variant
 from submissions.uncertainty.variant_scores import variant_scores
 from tests.submissions.iris_factory import META, NAMES, responses, submission
 
+LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")
 SIMILARITY = {"one who heals": 0.52, "one who nurses": 0.62, "one who judges": 0.69, "something else": 0.1}
 NEAREST = {"one who heals": "doctor", "one who nurses": "nurse", "one who judges": "judge", "something else": "guard"}
 
@@ -127,6 +129,26 @@ def test_kinds_of_variants_have_ranges_of_their_own_and_an_undefined_value_stays
     assert found["occupation_threshold"]["IFS_Und"][0] < found["judge"]["IFS_Und"][0]
     nothing = variant_scores(replace(result, values=undefined, variants=made), "algorithm_1")
     assert nothing == {"occupation_threshold": {}, "judge": {}}
+
+
+@pytest.mark.parametrize(("debiased", "corrected", "expected"), [(0.3, 0.3, 0.5), (0.3, 0.25, 0.45), (0.3, 0.9, 1.0)])
+def test_corrected_labels_move_a_value_by_what_they_change(
+    result: Result, debiased: float, corrected: float, expected: float
+) -> None:
+    """The measured 0.5 holds a bias of 0.2 that the corrected value does not; RD is 1 at most."""
+    about = Uncertainty("image", 8320, 100, 0, 0.01, 0.1, 0.5, "bracket", 0.4, 0.6, debiased=debiased)
+    raw = replace(result.values["RD_gender"], value=0.5, uncertainty=about)
+    variants = tuple(Variant(kind, "one", {"RD_gender": corrected}) for kind in LABELS)
+    made = replace(result, values={**result.values, "RD_gender": raw}, variants=variants)
+
+    def score(number: float) -> float | None:
+        return iris.score({**made.values, "RD_gender": replace(raw, value=number)}, INAUGURAL).scores["IFS_Gen"].value
+
+    for kind in LABELS:
+        ends = variant_scores(made, "inaugural")[kind]["IFS_Gen"]
+        assert sorted(ends) == pytest.approx(sorted((score(0.5) or 0, score(expected) or 0)))
+    plain = replace(made, values={**made.values, "RD_gender": replace(raw, uncertainty=None)})
+    assert score(corrected) in variant_scores(plain, "inaugural")["human_labels"]["IFS_Gen"]
 
 
 def test_a_result_without_variants_has_no_ranges(result: Result) -> None:
