@@ -18,6 +18,8 @@ from submissions.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from submissions.registry import benchmark
 from submissions.result import Result, limits_of
 from submissions.row_errors import with_errors
+from submissions.show_instruments import HEADERS, other_instruments, tier_2_share
+from submissions.show_numbers import number, span
 from submissions.tiers import why_no_tier
 from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.uncertainty.variant import Kind, Variant
@@ -32,15 +34,6 @@ _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_corrected": "Corrected for the labeller's errors",
     "human_labels": "Corrected by people's labels",
 }
-_SHORT = 70
-"""A reason of so many characters is told each time."""
-
-
-def number(value: float | None) -> str:
-    """Four significant digits or two decimals, whichever says more; a dash for no number."""
-    if value is None:
-        return "–"
-    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.4f}"
 
 
 def _cell(text: object) -> Text:
@@ -49,8 +42,30 @@ def _cell(text: object) -> Text:
 
 
 def values(title: str, rows: Iterable[Value]) -> None:
-    """A table of values: number, error, bounds, state, coverage, counts, reason; a reason that recurs is told once."""
-    rows = list(rows)
+    """Values with a number as a table: error, bounds, coverage, counts, state. Below it all others, by their reason."""
+    told = list(rows)
+    rows = [value for value in told if value.state == "value"]
+    if rows:
+        _numbers(title, rows)
+    else:
+        _OUT.print(_cell(title), style="italic")
+    _OUT.print(*map(_cell, without_number(told)), sep="\n", end="\n" * (len(rows) < len(told)))
+
+
+def without_number(rows: Iterable[Value]) -> list[str]:
+    """Two lines for each reason why values have no number: state and reason; the values, with valid/expected samples."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for value in rows:
+        if value.state != "value":
+            counts = f" {value.valid}/{value.expected}" if value.expected else ""
+            reasons.setdefault((value.state, value.reason), []).append(value.name + counts)
+    lines = []
+    for (state, reason), names in reasons.items():
+        lines += [f"{state.replace('_', ' ').capitalize()}: {reason}", f"  {', '.join(names)}"]
+    return lines
+
+
+def _numbers(title: str, rows: Sequence[Value]) -> None:
     sure = any(value.uncertainty is not None for value in rows)
     table = _table(title)
     table.add_column("name", no_wrap=True)
@@ -58,13 +73,10 @@ def values(title: str, rows: Iterable[Value]) -> None:
     for column in ("value", *errors, "lowest", "highest", "coverage", "valid/expected"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("state")
-    told: dict[str, str] = {}
     for value in rows:
         coverage = "–" if value.coverage is None else f"{value.coverage:.1%}"
         counts = f"{value.valid}/{value.expected}" if value.expected else "–"
-        first = told.setdefault(value.reason, value.name)
-        reason = value.reason if first == value.name or len(value.reason) <= _SHORT else f"as {first}"
-        state = value.state.replace("_", " ") + (f": {reason}" if reason else "")
+        state = value.state + (f": {value.reason}" if value.reason else "")
         told_of = _error_cells(value.uncertainty) if sure else ()
         cells = (number(value.value), *told_of, number(value.low), number(value.high), coverage, counts, state)
         table.add_row(*map(_cell, (value.name, *cells)))
@@ -79,7 +91,7 @@ def _error_cells(about: Uncertainty | None) -> tuple[str, ...]:
 
 
 def _span(about: Uncertainty | None) -> str:
-    return "–" if about is None else f"{number(about.low)} to {number(about.high)}"
+    return span(None if about is None else (about.low, about.high))
 
 
 def _table(title: str) -> Table:
@@ -110,7 +122,14 @@ def result(found: Result) -> None:
         for variant in found.variants:
             if variant.kind == kind:
                 _corrected(title, variant, found.values)
+    if share := tier_2_share(found):
+        _OUT.print(_cell(share))
     values("Scores", found.scored.scores.values())
+    rows, about = other_instruments(found)
+    if rows:
+        table("Other instruments", HEADERS, rows)
+    for note in about:
+        _OUT.print(_cell(note))
     for name, label in found.scored.labels.items():
         _OUT.print(_cell(f"{name}: {label}{_chance(found.scored.chances, name)}"))
     if found.scored.unranked:
@@ -124,10 +143,13 @@ def result(found: Result) -> None:
 
 
 def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
-    """Raw values beside those of a variant, with their intervals; ranked are the raw ones."""
+    """Raw values beside those of a variant, with their intervals; ranked are the raw ones.
+
+    Corrected are values less their bias at this number of samples: what they compare with is the raw one debiased.
+    """
     table = _table(title)
     table.add_column("name", no_wrap=True)
-    for column in ("raw", "raw 95 %", "corrected", "corrected 95 %"):
+    for column in ("raw", "raw 95 %", "raw debiased", "corrected", "corrected 95 %"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, value in variant.values.items():
         if name not in raw:  # a result of another version
@@ -135,7 +157,8 @@ def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
         sure = raw[name].uncertainty
         ends = (None if sure is None else (sure.low, sure.high), variant.intervals.get(name))
         spans = ["–" if end is None else f"{number(end[0])} to {number(end[1])}" for end in ends]
-        table.add_row(*map(_cell, (name, number(raw[name].value), spans[0], number(value), spans[1])))
+        debiased = number(None if sure is None else sure.debiased)
+        table.add_row(*map(_cell, (name, number(raw[name].value), spans[0], debiased, number(value), spans[1])))
     _OUT.print(table)
     _OUT.print(_cell(f"By {variant.name}. Ranked are the raw values. {variant.note}"))
 

@@ -26,14 +26,18 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     "labels_corrected": (
         "Labels corrected for their errors",
         "The labeller's confusion matrix is taken out of the shares. The interval holds the sampling error and the "
-        "labeller's.",
+        "labeller's. Corrected values are without the bias of few samples; compare them with the debiased ones. Scores "
+        "are of the measured values, moved by what correcting changes.",
     ),
     "human_labels": (
         "Labels corrected by people",
-        "A part of the images was labelled by people; what the labeller got wrong there corrects the rest.",
+        "A part of the images was labelled by people; what the labeller got wrong there corrects the rest. Corrected "
+        "values are without the bias of few samples; compare them with the debiased ones. Scores are of the measured "
+        "values, moved by what correcting changes.",
     ),
 }
 """Kind of variant -> heading, and what it is."""
+_LABELS = ("labels_corrected", "human_labels")
 DIGITS = 4
 
 
@@ -49,10 +53,15 @@ class Scored:
 
 @dataclass(frozen=True)
 class Line:
-    """A value as it is, with its interval, and by each variant; cells are a number and an interval or ''."""
+    """A value as it is, with its interval, and by each variant; cells are a number and an interval or ''.
+
+    `debiased` is the value less its bias at this number of samples, '' where there is none: corrected labels, whose
+    values have none of that bias, compare with it.
+    """
 
     name: str
     own: tuple[str, str]
+    debiased: str
     cells: Sequence[tuple[str, str]]
 
 
@@ -68,6 +77,7 @@ class Part:
         lines: the values that they change.
         scores: that move with them.
         same: how many scores do not move.
+        plain: whether the values are without their bias at this number of samples.
     """
 
     title: str
@@ -77,6 +87,7 @@ class Part:
     lines: Sequence[Line]
     scores: Sequence[Scored]
     same: int
+    plain: bool
 
 
 def instrument(result: Result, standard: str) -> list[Part]:
@@ -98,17 +109,24 @@ def _part(
     ranges: Mapping[str, tuple[float, float]],
 ) -> Part:
     names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
-    lines = [Line(name, _own(values[name]), [_cell(variant, name) for variant in variants]) for name in names]
+    cells = {name: [_cell(variant, name) for variant in variants] for name in names}
+    lines = [Line(name, _own(values[name]), _debiased(values[name]), own) for name, own in cells.items()]
     moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
     told = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
     title, about = TITLES[kind]
     notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
-    return Part(title, about, [plain(one.name) for one in variants], [*notes], lines, told, len(ranges) - len(moved))
+    same = len(ranges) - len(moved)
+    return Part(title, about, [plain(v.name) for v in variants], [*notes], lines, told, same, kind in _LABELS)
 
 
 def _own(value: Value) -> tuple[str, str]:
     about = value.uncertainty
     return _text(value.value), "" if about is None else f"{_text(about.low)} to {_text(about.high)}"
+
+
+def _debiased(value: Value) -> str:
+    about = value.uncertainty
+    return "" if about is None or about.debiased is None else _text(about.debiased)
 
 
 def _cell(variant: Variant, name: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
+from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.uncertainty.variant import Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.pages.rows import page
@@ -23,7 +24,11 @@ BOARD = f"/?benchmark={BENCH}"
 def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     """`best` and `close` cannot be told apart; `far` misses answers, and was measured by another judge, too."""
     far = result("far", 0.3, waves(0.01, 5), missing=10)
-    far = replace(far, variants=(Variant("judge", "second", {"gender_occupation": 0.25}, note="another judge"),))
+    about = Uncertainty("pair", 9, 9, 0, 0.01, 0.28, 0.32, "normal", 0.28, 0.32, debiased=0.2871)
+    values = {**far.values, "gender_occupation": replace(far.values["gender_occupation"], uncertainty=about)}
+    other = Variant("judge", "second", {"gender_occupation": 0.25}, note="another judge")
+    labels = Variant("labels_corrected", "a study", {"gender_occupation": 0.2644})
+    far = replace(far, values=values, variants=(other, labels))
     made = (result("best", 0.2, waves(0.01, 3)), result("close", 0.21, waves(0.02, 4)), far)
     with opened(tmp_path_factory.mktemp("sure"), made) as space:
         yield space
@@ -73,6 +78,11 @@ def test_a_row_shows_its_error_and_that_of_the_instrument(sure: Opened) -> None:
     assert "Another judge" in text
     assert "another judge" in text
     assert "0.2500" in text
+    labels = text.partition("Labels corrected for their errors")[2]
+    assert "As measured, debiased" in labels
+    assert "As measured, debiased" not in text.removesuffix(labels)
+    assert re.search(r"0\.3000.*?>0\.2871<.*?>0\.2644<", labels, re.DOTALL)
+    assert "0.3000 to" not in labels.partition("</table>")[0]
 
 
 def test_two_models_are_compared_on_common_items(sure: Opened) -> None:
