@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,6 +17,7 @@ from leaderboard_space.pages.figures import GALLERY
 from leaderboard_space.pages.rendering import page
 from leaderboard_space.state import State
 from leaderboard_space.web.identity import space_of
+from leaderboard_space.web.store_threads import with_store
 from submissions.board import Row
 from submissions.registry import benchmark as find_benchmark
 from submissions.row_errors import with_errors
@@ -26,7 +28,7 @@ OFFERED = 12
 
 
 @router.get("/compare")
-def compare(
+async def compare(
     request: Request,
     benchmark: str = "",
     standard: str = "",
@@ -34,6 +36,10 @@ def compare(
     q: str = "",
 ) -> Response:
     """Models side by side, and a search for more."""
+    return await with_store(_compare, request, benchmark, standard, models, q)
+
+
+def _compare(request: Request, benchmark: str, standard: str, models: list[str], q: str) -> Response:
     state = space_of(request).state
     view = chosen_view(benchmark)
     standard = chosen_standard(view.benchmark, standard)
@@ -64,10 +70,24 @@ def compare(
         else [],
         figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
         profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
-        lines=lines(view.benchmark, with_errors(chosen, standard), standard) if chosen else {},
+        lines=lines(view.benchmark, with_errors(_sure(state, chosen), standard), standard) if chosen else {},
         facts=facts(chosen),
         making=making(chosen),
     )
+
+
+def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
+    """The rows with the uncertainty of their raw values, which stands in the results' files alone."""
+    found = []
+    for row in rows:
+        full = state.full(row.entry) if row.result is not None else None
+        known = {} if full is None else full.values
+        values = {
+            name: replace(value, uncertainty=known[name].uncertainty) if name in known else value
+            for name, value in row.values.items()
+        }
+        found.append(replace(row, values=values))
+    return found
 
 
 def _why(state: State, benchmark: str, entry: str) -> str:
