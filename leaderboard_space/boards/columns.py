@@ -62,6 +62,7 @@ class BoardColumn:
         total: it is what ranks go by.
         hint: what its numbers are, where the header does not say.
         errors: it is sorted by what `submissions.row_errors` makes.
+        optional: it is left out of a table where no row has anything to sort by in it.
     """
 
     key: str
@@ -73,6 +74,7 @@ class BoardColumn:
     total: bool = False
     hint: str = ""
     errors: bool = False
+    optional: bool = False
 
 
 _NAMES = {words: name for name, words in PROVENANCES.items()}
@@ -246,7 +248,8 @@ def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
             could,
             True,
             up,
-            hint="from the best to the worst case",
+            hint="best to worst case",
+            optional=True,
         ),
         BoardColumn("ranks", "Could rank", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaderboard_space.adjusted_boards import ADJUSTED
 from leaderboard_space.boards.by_board import ByBoard, by_entry
 from leaderboard_space.boards.columns import MODEL, TIER, BoardColumn, Key, column_sets, provenance_of, rank_column
 from leaderboard_space.boards.query import BoardQuery
@@ -51,9 +52,10 @@ class BoardTable:
     def __init__(self, view: View, part: Slice, rows: Sequence[Row], state: State) -> None:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
-        self.sets = column_sets(view, part, self.rows, numbers, state)
+        every = column_sets(view, part, self.rows, numbers, state)
+        self.sets = {name: tuple(one for one in columns if self._shows(one)) for name, columns in every.items()}
         self.front = (rank_column(self.rows), TIER, MODEL)
-        self.columns = {column.key: column for columns in (self.front, *self.sets.values()) for column in columns}
+        self.columns = {column.key: column for columns in (self.front, *every.values()) for column in columns}
         self.numbers = numbers
         self._searched = {row.entry: _searched(row) for row in self.rows}
         self._orders: dict[str, list[Row]] = {"": self.rows, "rank": self.rows}
@@ -70,6 +72,9 @@ class BoardTable:
             wanted = set(query.models)
             rows = [row for row in rows if row.entry in wanted]
         return [row for row in rows if self._fits(row, query)] if query.filters else rows
+
+    def _shows(self, column: BoardColumn) -> bool:
+        return not column.optional or any(column.sort_by(row) is not None for row in self.rows)
 
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
         """The column that is sorted by, and whether it falls."""
@@ -129,10 +134,15 @@ def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note]
 
 
 _TABLES: ByBoard[BoardTable] = ByBoard(32)
+_ADJUSTED: ByBoard[BoardTable] = ByBoard(ADJUSTED)
+"""Those of adjusted boards hold rows of their own, and take no place of the released ones."""
 
 
 def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
-    """The table that a query is about, and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
+    """The table that a query is about, and its name in addresses.
+
+    SpaceError BAD_PARAMETER: unknown table; ADJUSTED_BUSY: as `State.board`.
+    """
     view = VIEWS[query.benchmark]
     names = {slug(name): part for name, part in view.slices.items()}
     name = known("table", query.table, names)
@@ -140,7 +150,7 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     if query.models and not query.table:
         wanted = [row for row in state.board(*about) if row.entry in query.models]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, _TABLES.of(
+    return name, (_ADJUSTED if query.adjusted else _TABLES).of(
         (query.benchmark, about[1:], name),
         lambda: state.board(*about),
         lambda rows: BoardTable(view, names[name], rows, state),

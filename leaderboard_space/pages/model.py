@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
@@ -87,6 +88,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         tier=row.tier,
         no_tier=why_no_tier(row),
         ranks=ranks(row),
+        without_error=without_error(state.board(benchmark, standard), row),
         interval=interval(total_of(view, row), row),
         chances={label: chance(row, label) for label in LABELS},
         instrument=[]
@@ -132,6 +134,15 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
         found, mend = f"withdrawn: {own.withdrawn.reason}", f"see /model/{benchmark}/{entry}"
         raise SpaceError("UNKNOWN_ENTRY", "the entry", found, "a row on the board", mend)
     raise SpaceError("UNKNOWN_ENTRY", "the entry", repr(entry[:40]), f"a row of {benchmark}", "see the board, at /")
+
+
+def without_error(rows: Sequence[Row], row: Row) -> str:
+    """'7 printed rows have no error': what else leaves a row's range of ranks open; '' where all ranked rows have one."""
+    found = [one for one in rows if one.rank is not None and one.tier is None and one.cohort == row.cohort]
+    if row.rank_range is None or not found:
+        return ""
+    kind = "printed " if all(one.provenance == "published" for one in found) else ""
+    return f"{len(found)} {kind}row has no error" if len(found) == 1 else f"{len(found)} {kind}rows have no error"
 
 
 def site_of(request: Request) -> str:
