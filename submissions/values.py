@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from submissions.uncertainty.uncertainty import Uncertainty
@@ -18,6 +19,8 @@ State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
 _NOTHING: Evidence = {}
+_SLACK = 1e-9
+"""Ends are sums of other terms than values: the two may differ by rounding."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,12 @@ class Value:
         counts = (found.expected, found.valid, 0 if found.smallest is None else found.smallest)
         if not all(type(count) is int and count >= 0 for count in counts):
             raise ValueError(f"{found.name}: counts that are no counts")
+        if found.valid > found.expected:
+            raise ValueError(f"{found.name}: more valid samples than expected ones")
+        known = [x for x in (found.low, found.value, found.high) if x is not None]
+        slack = _SLACK * max(1.0, *map(abs, known)) if known else 0.0
+        if any(low > high + slack for low, high in pairwise(known)):
+            raise ValueError(f"{found.name}: {known} is not in the order low, value, high")
         return found
 
     @classmethod

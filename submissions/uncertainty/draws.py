@@ -18,6 +18,10 @@ from submissions.uncertainty.design import Floats
 
 KEPT = 200
 """Draws that a result keeps."""
+MOST_NAMES = 300
+"""Values that a result keeps draws of; ours keep below a hundred."""
+LARGEST = 1e12
+"""No value of ours comes near it."""
 _STEPS = 20
 """Steps in a standard error: what lies above 6.35 of them is kept as 6.35."""
 _UNDEFINED = -128
@@ -35,8 +39,8 @@ class Draws:
     """
 
     names: tuple[str, ...]
-    centre: tuple[float, ...]
-    error: tuple[float, ...]
+    centre: Floats
+    error: Floats
     steps: NDArray[np.int8]
 
     def columns(self) -> dict[str, Floats]:
@@ -47,23 +51,32 @@ class Draws:
         """(k, m) draws, nan where a draw has no number."""
         steps = self.steps.astype(np.float64)
         steps[self.steps == _UNDEFINED] = np.nan
-        return np.asarray(np.array(self.centre) + steps / _STEPS * np.array(self.error))
+        return np.asarray(self.centre + steps / _STEPS * self.error)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data, the steps in base64."""
-        about = {"names": list(self.names), "centre": list(self.centre), "error": list(self.error)}
+        about = {"names": list(self.names), "centre": self.centre.tolist(), "error": self.error.tolist()}
         return about | {"draws": len(self.steps), "steps": base64.b64encode(self.steps.tobytes()).decode()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Draws:
-        """What `to_json` wrote. ValueError, KeyError or TypeError if it is none."""
-        names, centre, error = (tuple(data[key]) for key in ("names", "centre", "error"))
-        steps = np.frombuffer(base64.b64decode(data["steps"], validate=True), np.int8)
-        if not len(names) == len(centre) == len(error) or steps.size != int(data["draws"]) * len(names):
+        """What `to_json` wrote. ValueError, KeyError or TypeError if it is none, or more than we write."""
+        names, centre, error, draws, steps = (data[key] for key in ("names", "centre", "error", "draws", "steps"))
+        if not all(type(part) is list and 0 < len(part) <= MOST_NAMES for part in (names, centre, error)):
+            raise ValueError(f"draws of no values, or of more than {MOST_NAMES}")
+        if not all(type(name) is str for name in names) or len(set(names)) < len(names):
+            raise ValueError("draws with a name that is none, or twice the same")
+        if not all(type(x) in (int, float) and abs(x) <= LARGEST for x in (*centre, *error)) or min(error) < 0:
+            raise ValueError(f"draws with a number that is none or beyond {LARGEST:g}, or an error below 0")
+        if type(draws) is not int or not 1 <= draws <= KEPT:
+            raise ValueError(f"draws whose number is not from 1 to {KEPT}")
+        size = draws * len(names)
+        if not len(names) == len(centre) == len(error) or type(steps) is not str or len(steps) != -(-size // 3) * 4:
             raise ValueError("draws whose parts do not fit each other")
-        if not all(isinstance(name, str) for name in names) or not np.isfinite([*centre, *error]).all():
-            raise ValueError("draws with a name or a number that is none")
-        return cls(names, centre, error, steps.reshape(-1, len(names)) if names else steps.reshape(0, 0))
+        table = np.frombuffer(base64.b64decode(steps, validate=True), np.int8)
+        if table.size != size:
+            raise ValueError("draws whose parts do not fit each other")
+        return cls(tuple(names), np.array(centre, float), np.array(error, float), table.reshape(draws, len(names)))
 
 
 def keep(names: Sequence[str], draws: Floats) -> Draws:
@@ -73,7 +86,7 @@ def keep(names: Sequence[str], draws: Floats) -> Draws:
     with np.errstate(invalid="ignore", divide="ignore"):
         away = np.where(error > 0, (kept - centre) / error * _STEPS, 0.0)
     steps = np.where(np.isnan(kept), _UNDEFINED, np.clip(np.round(np.nan_to_num(away)), -127, 127)).astype(np.int8)
-    return Draws(tuple(names), tuple(map(float, centre)), tuple(map(float, error)), steps)
+    return Draws(tuple(names), centre, error, steps)
 
 
 def _digits(number: float) -> float:

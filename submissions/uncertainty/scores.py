@@ -111,8 +111,9 @@ def uncertainties_of(
         limits: what the scores can be; no end of an interval and no debiased score is beyond it.
 
     The mean of the draws (of their logarithms) is the score less the bias that they show, the debiased estimate. An
-    interval holds its score.
+    interval holds its score. A score whose draws or ends are beyond all numbers has no uncertainty.
     """
+    found = {name: own for name, own in found.items() if not _endless(own, limits.get(name, WITHOUT))}
     if not found:
         return {}
     columns = np.stack(list(found.values()))
@@ -130,18 +131,26 @@ def uncertainties_of(
     half = -ndtri((1 - LEVEL) / 2) * _spread(scale)
     corners = np.stack([own, own - TIED * (own - middle)])
     ends = np.stack([corners.min(axis=0) - half, corners.max(axis=0) + half, middle])
-    ends = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
+    with np.errstate(over="ignore"):
+        ends = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
     low, high, debiased = np.clip(ends, smallest, largest)
     low, high = np.minimum(low, values), np.maximum(high, values)  # an exponential is not to the last digit
     percentiles = np.nanquantile(cut, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
     parts = (_spread(cut), low, high, *percentiles, debiased)
     undefined = (~known).sum(axis=1).tolist()
     numbers = zip(found, undefined, *(part.tolist() for part in parts), strict=True)
-    return {name: _told(columns.shape[1], lost, *own_parts) for name, lost, *own_parts in numbers}
+    told = {name: (lost, own_parts) for name, lost, *own_parts in numbers if np.isfinite(own_parts).all()}
+    return {name: _told(columns.shape[1], lost, *own_parts) for name, (lost, own_parts) in told.items()}
+
+
+def _endless(column: Floats, limits: tuple[float, float]) -> bool:
+    """Whether a draw is infinite, and the score's limits do not cut it."""
+    return bool(np.isinf(np.clip(column, *limits)).any())
 
 
 def _spread(columns: Floats) -> Floats:
-    return np.nanstd(columns, axis=1, ddof=1) if columns.shape[1] > 1 else np.zeros(len(columns))
+    with np.errstate(over="ignore"):
+        return np.nanstd(columns, axis=1, ddof=1) if columns.shape[1] > 1 else np.zeros(len(columns))
 
 
 def _told(

@@ -17,6 +17,8 @@ Kind = Literal["occupation_threshold", "judge", "name_swap", "labels_corrected",
 - human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LONGEST = 2_000
+"""Characters of a variant's name or note."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,22 @@ class Variant:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Variant:
         """What `to_json` wrote. TypeError, KeyError or ValueError if it is none."""
-        intervals = {name: (low, high) for name, (low, high) in data.get("intervals", {}).items()}
-        found = cls(data["kind"], data["name"], dict(data["values"]), intervals, data.get("note", ""))
+        if not isinstance(data, dict) or not set(data) <= {"kind", "name", "values", "intervals", "note"}:
+            raise ValueError("a variant that is none of ours")
+        values, ends = data["values"], data.get("intervals", {})
+        if not isinstance(values, dict) or not isinstance(ends, dict) or not set(ends) <= set(values):
+            raise ValueError("a variant whose values or intervals are none of ours")
+        intervals = {name: (low, high) for name, (low, high) in ends.items()}
+        found = cls(data["kind"], data["name"], dict(values), intervals, data.get("note", ""))
         numbers = [*found.values.values(), *(end for ends in intervals.values() for end in ends)]
         if found.kind not in KINDS or not isinstance(found.name, str) or not isinstance(found.note, str):
             raise ValueError("a variant whose kind, name or note is none of ours")
+        if max(len(found.name), len(found.note)) > LONGEST:
+            raise ValueError(f"a variant with a text of more than {LONGEST:,} characters")
         if not all(type(x) in (int, float) and math.isfinite(x) for x in numbers):
             raise ValueError("a variant with something that is no number")
+        if any(low > high for low, high in intervals.values()):
+            raise ValueError("a variant with an interval that ends before it begins")
         return found
 
 
