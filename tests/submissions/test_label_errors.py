@@ -18,7 +18,7 @@ from submissions import show
 from submissions.canonical import digest
 from submissions.check import check_submission, read_submission
 from submissions.fact_or_fair_labels import CORRECTED
-from submissions.format import SCHEMAS, LabelError, Submission
+from submissions.format import SCHEMAS, LabelError, Submission, Tool
 from submissions.iris_labels import HELD
 from submissions.label_variants import Shares, label_variants
 from submissions.matching import matched
@@ -245,6 +245,19 @@ def faces(task: str, items: list[str], samples: int, columns: Mapping[str, Seque
 
 def scored(path: Path, submission: Submission) -> Result:
     return score_submission(read_submission(write_submission(path, submission.meta, submission.tables)), resamples=20)
+
+
+@pytest.mark.parametrize("claimed", ["not measured", "a" * 63, "A" * 64, "measured by experts\n" + "a" * 64, 7, None])
+def test_only_the_hash_of_a_measurement_is_signed(claimed: str | int | None) -> None:
+    def signature(measurement: str | int | None) -> Mapping[str, str]:
+        tools = {
+            role: Tool(name="x", version="1", settings={"measurement": measurement}) for role in ("labels", "judge")
+        }
+        return score_submission(Submission(META.model_copy(update=tools)), resamples=0).signature
+
+    known = signature("0123456789abcdef" * 4)
+    assert known["labels_measurement"] == known["judge_measurement"] == "0123456789abcdef" * 4
+    assert set(known) - set(signature(claimed)) == {"labels_measurement", "judge_measurement"}
 
 
 def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
