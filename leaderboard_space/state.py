@@ -16,10 +16,11 @@ from typing import Any, Literal
 
 import orjson
 
+from leaderboard_space.adjusted_boards import AdjustedBoards
 from leaderboard_space.events import Draft, Event
 from leaderboard_space.storage import Storage, StorageError, result_path
 from submissions.benchmark import Scored
-from submissions.board import Row, adjusted_row, check_adjustment, entry, logged_row, published_rows, ranked
+from submissions.board import Row, check_adjustment, entry, logged_row, published_rows, ranked
 from submissions.faults import Fault
 from submissions.registry import NAMES, benchmark
 from submissions.result import Result, further
@@ -29,8 +30,6 @@ from submissions.tiers import tiered
 from submissions.values import Value
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
-ADJUSTED = 4
-"""Boards under readers' adjustments that are kept, those that were asked for last."""
 
 
 @dataclass(frozen=True)
@@ -216,8 +215,7 @@ class State:
         self._rows: dict[tuple[str, str], Row] = {}
         self._boards: dict[tuple[str, str], tuple[Row, ...]] = {}
         self._versions: dict[str, int] = {}
-        self._adjusting = threading.Lock()
-        self._adjusted: dict[tuple[str, str, Adjustment], tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
+        self.adjusted = AdjustedBoards(self.board)
 
     def refresh(self) -> int:
         """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
@@ -276,10 +274,12 @@ class State:
     ) -> tuple[Row, ...]:
         """The rows of a board without the withdrawn ones; see `submissions.board.board`.
 
-        UsageError: unknown benchmark or standard, or an adjustment that does not fit it.
+        UsageError: unknown benchmark or standard, or an adjustment that does not fit it. SpaceError ADJUSTED_BUSY:
+        many adjusted boards are asked for at once; the released ones wait for none of them.
         """
-        if adjustment != AS_RELEASED:
-            return self._adjusted_board(benchmark, standard, adjustment)
+        changed = check_adjustment(benchmark, standard, adjustment)
+        if changed != AS_RELEASED:
+            return self.adjusted.of(benchmark, standard, changed)
         about = (benchmark, standard)
         found = self._boards.get(about)
         if found is not None:
@@ -291,26 +291,6 @@ class State:
                 rows += [self._row(own, standard) for own in shown]
             self._boards[about] = tuple(tiered(ranked(rows, benchmark), benchmark, standard))
             return self._boards[about]
-
-    def _adjusted_board(self, benchmark: str, standard: str, adjustment: Adjustment) -> tuple[Row, ...]:
-        """The released board's rows as a reader adjusts them; the last few boards are kept.
-
-        One is made at a time, and without the lock of the state: who reads the released boards does not wait for it.
-        """
-        changed = check_adjustment(benchmark, standard, adjustment)
-        if changed == AS_RELEASED:
-            return self.board(benchmark, standard)
-        about = (benchmark, standard, changed)
-        with self._adjusting:
-            released = self.board(benchmark, standard)
-            found = self._adjusted.pop(about, None)
-            if found is None or found[0] is not released:
-                rows = ranked((adjusted_row(row, benchmark, standard, changed) for row in released), benchmark)
-                found = released, tuple(tiered(rows, benchmark, standard, changed))
-            self._adjusted[about] = found
-            while len(self._adjusted) > ADJUSTED:
-                del self._adjusted[next(iter(self._adjusted))]
-            return found[1]
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for no such row.

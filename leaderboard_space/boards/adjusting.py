@@ -65,6 +65,11 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
         raise _bad(where, found, "what this standard has, in its range") from error
 
 
+def adjusts(parameters: QueryParams) -> bool:
+    """Whether parameters may ask for another board than the released one; those that cannot be read do, too."""
+    return any(name in PARAMETERS or name.startswith((WEIGHT, SHARE)) for name in parameters)
+
+
 def decimal(number: float) -> str:
     """A number as addresses and fields have it, so that it is read as the same one: 6 decimals, never an exponent."""
     return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")

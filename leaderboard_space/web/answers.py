@@ -14,15 +14,20 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leaderboard_space.adjusted_boards import ADJUSTED
+from leaderboard_space.boards.adjusting import adjusts
 from leaderboard_space.space import Space
 from leaderboard_space.web.identity import current_user
 from submissions.registry import NAMES
 
 BYTES = 64 << 20
-"""Of all answers that are kept; a single one may take an eighth of it."""
+"""Of all answers that are kept; those of adjusted boards have an eighth of it."""
 LONGEST_ADDRESS = 1024
 MAKERS = 4
 """Answers that are made at a time. They take the processor alone; more of them would only keep each other waiting."""
+ADJUSTERS = 2 * ADJUSTED
+"""Answers of adjusted boards beside those: released ones do not wait for them, and more than may wait for such a board
+are refused at once."""
 OVERHEAD = 2048
 """Bytes that an answer takes besides its content, at most."""
 _OF_ONE_BOARD = re.compile(r"/(?:model|figures|badge|embed|download|api/v1/boards)/([a-z0-9_]+)(?:/.*)?")
@@ -60,6 +65,38 @@ class Answer:
         await send({"type": "http.response.body", "body": content})
 
 
+class _Kept:
+    """Answers that are kept, those that were asked for last.
+
+    Args:
+        most: bytes of them all; a single one may take an eighth of it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.size = most, 0
+        self._kept: OrderedDict[Hashable, Answer] = OrderedDict()
+
+    def find(self, key: Hashable, version: int) -> Answer | None:
+        """The answer of that version of its board."""
+        found = self._kept.get(key)
+        if found is None or found.version != version:
+            return None
+        self._kept.move_to_end(key)
+        return found
+
+    def keep(self, key: Hashable, answer: Answer) -> None:
+        """Keep an answer that everybody may have, in the place of the one before."""
+        before = self._kept.pop(key, None)
+        if before is not None:
+            self.size -= _size(before)
+        own = any(name.lower() == b"set-cookie" for name, _ in answer.headers)
+        if answer.status == 200 and not own and 8 * _size(answer) <= self.most:
+            self._kept[key] = answer
+            self.size += _size(answer)
+        while self.size > self.most:
+            self.size -= _size(self._kept.popitem(last=False)[1])
+
+
 class Answers:
     """Middleware within `Guard` and around the packing of answers. It keeps what a visitor is answered with 200.
 
@@ -73,11 +110,16 @@ class Answers:
     """
 
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
-        self.app, self.state, self.most = app, space.state, most
-        self._kept: OrderedDict[Hashable, Answer] = OrderedDict()
+        self.app, self.state = app, space.state
+        self._kept = {False: _Kept(most - most // 8), True: _Kept(most // 8)}
+        self._makers = {False: asyncio.Semaphore(MAKERS), True: asyncio.Semaphore(ADJUSTERS)}
+        """Whether a board is adjusted -> its own room and makers: of adjusted ones there is no end."""
         self._flights: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
-        self._makers = asyncio.Semaphore(MAKERS)
-        self.size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept."""
+        return sum(kept.size for kept in self._kept.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -90,13 +132,14 @@ class Answers:
         key = (scope["path"], scope["query_string"], scope["scheme"], request.headers.get("host", ""), packed)
         flight = self._flights.setdefault(key, asyncio.Lock())
         async with flight:
-            answer = self._find(key, about)
+            adjusted = adjusts(request.query_params)
+            answer = self._kept[adjusted].find(key, self.state.version(about))
             if answer is None:
-                answer = await self._made(scope, receive, about)
-                self._keep(key, answer)
+                answer = await self._made(scope, receive, about, adjusted)
+                self._kept[adjusted].keep(key, answer)
         await answer.send(scope, send)
 
-    async def _made(self, scope: Scope, receive: Receive, about: str) -> Answer:
+    async def _made(self, scope: Scope, receive: Receive, about: str, adjusted: bool) -> Answer:
         """What the application answers to who does not have it yet."""
         headers = [one for one in scope["headers"] if one[0] != b"if-none-match"]
         asked = {**scope, "headers": headers}
@@ -109,28 +152,10 @@ class Answers:
             elif message["type"] == "http.response.body":
                 content.append(message.get("body", b""))
 
-        async with self._makers:
+        async with self._makers[adjusted]:
             version = self.state.version(about)
             await self.app(asked, receive, collect)
         return Answer(start["status"], list(start["headers"]), b"".join(content), asked.get("route"), version)
-
-    def _find(self, key: Hashable, about: str) -> Answer | None:
-        found = self._kept.get(key)
-        if found is None or found.version != self.state.version(about):
-            return None
-        self._kept.move_to_end(key)
-        return found
-
-    def _keep(self, key: Hashable, answer: Answer) -> None:
-        before = self._kept.pop(key, None)
-        if before is not None:
-            self.size -= _size(before)
-        own = any(name.lower() == b"set-cookie" for name, _ in answer.headers)
-        if answer.status == 200 and not own and 8 * _size(answer) <= self.most:
-            self._kept[key] = answer
-            self.size += _size(answer)
-        while self.size > self.most:
-            self.size -= _size(self._kept.popitem(last=False)[1])
 
 
 def board_of(scope: Scope) -> str | None:

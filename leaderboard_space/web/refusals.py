@@ -19,7 +19,13 @@ from leaderboard_space.web.rates import client
 from submissions.faults import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")
-RETRY_AFTER = {"QUEUE_FULL": 60, "STORE_FAILED": 30, "TOO_MANY_REQUESTS": 10, "TOO_MANY_WAITING": 60}
+RETRY_AFTER = {
+    "ADJUSTED_BUSY": 5,
+    "QUEUE_FULL": 60,
+    "STORE_FAILED": 30,
+    "TOO_MANY_REQUESTS": 10,
+    "TOO_MANY_WAITING": 60,
+}
 """Seconds after which asking again may help."""
 CUT = "fairspace.cut"
 """Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""

@@ -1,9 +1,14 @@
 """A reader's adjustment in addresses, on the page, in the API and in files."""
 
 import csv
+import gc
 import io
 import json
 import re
+import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import unescape
 from urllib.parse import quote
 
@@ -12,9 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
+from leaderboard_space.adjusted_boards import ADJUSTED
 from leaderboard_space.boards.adjusting import told
 from leaderboard_space.boards.query import PARAMETERS, BoardQuery
-from submissions.sensitivity import AS_RELEASED
+from leaderboard_space.boards.table import board_table
+from leaderboard_space.errors import SpaceError
+from leaderboard_space.web.answers import ADJUSTERS
+from submissions.sensitivity import AS_RELEASED, Adjustment
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import page
 
@@ -150,4 +159,50 @@ def test_the_released_board_stays_what_it_was(site: Opened) -> None:
     for tau in range(61, 68):  # more than are kept
         page(site, f"/?benchmark=iris&tau={tau}")
     assert site.space.state.snapshot() == before
-    assert len(site.space.state._adjusted) == 4
+    assert len(site.space.state.adjusted) == ADJUSTED
+
+
+def _asked(number: int) -> str:
+    return f"/api/v1/boards/iris?weights=IFS_Gen:{number}"
+
+
+def test_released_and_kept_boards_wait_for_no_adjusted_one_and_a_queue_for_them_is_short(site: Opened) -> None:
+    """While an adjusted board is being made, more of them are asked for than answers are made at a time."""
+    state, kept = site.space.state, Adjustment(tau=64.0)
+    before = state.board("iris", "inaugural", kept)
+    with ThreadPoolExecutor(2 * ADJUSTERS) as threads:
+        with state.adjusted.making:
+            asked = [threads.submit(site.client.get, _asked(number)) for number in range(2, 2 + ADJUSTED)]
+            until = time.monotonic() + 30
+            while state.adjusted.waiting < ADJUSTED and time.monotonic() < until:
+                time.sleep(0.01)
+            with pytest.raises(SpaceError, match="ADJUSTED_BUSY"):
+                state.board("iris", "inaugural", Adjustment(tau=77.0))
+            refused = [threads.submit(site.client.get, f"{_asked(9)}&q={number}") for number in range(ADJUSTERS)]
+            for answer in (one.result(timeout=30) for one in refused):
+                assert (answer.status_code, answer.json()["code"]) == (503, "ADJUSTED_BUSY")
+                assert int(answer.headers["Retry-After"]) > 0
+            told_so = site.client.get("/?benchmark=iris&tau=77")
+            assert told_so.status_code == 503
+            assert "being made" in told_so.text
+            assert site.client.get("/?benchmark=iris&q=released").status_code == 200
+            assert state.board("iris", "inaugural", kept) is before
+            assert not any(one.done() for one in asked)
+        assert {one.result(timeout=60).status_code for one in asked} == {200}
+    assert state.adjusted.waiting == 0
+    assert site.client.get(_asked(9)).status_code == 200
+
+
+def test_adjusted_boards_take_no_place_of_released_ones_and_few_are_held(site: Opened) -> None:
+    query = BoardQuery.read(QueryParams("benchmark=iris"))
+    released = board_table(site.space.state, query)[1]
+    held = []
+    for number in range(1, 41):
+        adjusted = replace(query, adjustment=Adjustment(weights={"IFS_Gen": number / 100}))
+        table = board_table(site.space.state, adjusted)[1]
+        assert board_table(site.space.state, adjusted)[1] is table
+        held.append(weakref.ref(table))
+    del table
+    gc.collect()
+    assert sum(one() is not None for one in held) == len(site.space.state.adjusted) == ADJUSTED
+    assert board_table(site.space.state, query)[1] is released

@@ -1,0 +1,100 @@
+"""Boards as readers adjust them: the last few are kept, one is made at a time, and who finds a queue is sent away.
+
+A reader's adjustment is one of endlessly many, so none of this may cost who reads the released boards: not their
+threads (few requests wait here), not their memory (few boards are kept), not the lock of the state.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+from leaderboard_space.errors import SpaceError
+from submissions.board import Row, adjusted_row, ranked
+from submissions.sensitivity import Adjustment
+from submissions.tiers import tiered
+
+ADJUSTED = 4
+"""Boards under readers' adjustments that are kept, those that were asked for last; as many requests may wait for one
+or make one."""
+Rows = tuple[Row, ...]
+Key = tuple[str, str, Adjustment]
+
+
+class AdjustedBoards:
+    """The boards that readers adjust. Safe for several threads.
+
+    Args:
+        released: benchmark, standard -> the rows of the released board; the same tuple as long as they are the same.
+
+    `making` is held while one is made; `waiting` says how many requests make one or wait for it.
+    """
+
+    def __init__(self, released: Callable[[str, str], Rows]) -> None:
+        self.released = released
+        self.making = threading.Lock()
+        self.waiting = 0
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, tuple[Rows, Rows]] = OrderedDict()
+
+    def __len__(self) -> int:
+        """How many are kept."""
+        return len(self._kept)
+
+    def of(self, benchmark: str, standard: str, changed: Adjustment) -> Rows:
+        """The released board's rows under an adjustment.
+
+        Args:
+            benchmark: of the board.
+            standard: its name.
+            changed: as `check_adjustment` gives it.
+
+        Raises:
+            SpaceError: ADJUSTED_BUSY if it is not kept, and as many as may wait for such boards already.
+        """
+        about = (benchmark, standard, changed)
+        found = self._find(about, self.released(benchmark, standard))
+        if found is not None:
+            return found
+        if not self._enter():
+            what = f"{ADJUSTED} other boards as readers adjust them are being made"
+            expected, mend = "fewer at a time", "ask again in a few seconds; the released boards do not wait"
+            raise SpaceError("ADJUSTED_BUSY", "the adjusted board", what, expected, mend)
+        try:
+            with self.making:
+                released = self.released(benchmark, standard)  # which may have changed meanwhile
+                found = self._find(about, released)
+                if found is None:
+                    rows = ranked((adjusted_row(row, benchmark, standard, changed) for row in released), benchmark)
+                    found = tuple(tiered(rows, benchmark, standard, changed))
+                    self._keep(about, released, found)
+                return found
+        finally:
+            with self._lock:
+                self.waiting -= 1
+
+    def _enter(self) -> bool:
+        """Take one of the places for those who make a board or wait for one."""
+        with self._lock:
+            room = self.waiting < ADJUSTED
+            self.waiting += room
+            return room
+
+    def _find(self, about: Key, released: Rows) -> Rows | None:
+        with self._lock:
+            found = self._kept.get(about)
+            if found is None or found[0] is not released:
+                return None
+            self._kept.move_to_end(about)
+            return found[1]
+
+    def _keep(self, about: Key, released: Rows, made: Rows) -> None:
+        with self._lock:
+            for other, (rows, _) in list(self._kept.items()):  # what is left of the board before
+                if other[:2] == about[:2] and rows is not released:
+                    del self._kept[other]
+            self._kept[about] = released, made
+            self._kept.move_to_end(about)
+            while len(self._kept) > ADJUSTED:
+                self._kept.popitem(last=False)
