@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from submissions import show
 from submissions.faults import UsageError
+from submissions.show_numbers import number
 
 PROBE_EXAMPLE = "Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed"
 FILES = ("probe.json", "probe.html")
@@ -83,9 +83,9 @@ def _check_out(out: Path) -> None:
 def _tell(name: str, found: dict[str, Any]) -> None:
     if found["state"] == "value":
         ends = found["interval"]
-        shown = f" ({show.number(ends[0])} to {show.number(ends[1])})" if ends else ""
-        typer.echo(f"{name}: {show.number(found[name])}{shown}")
+        shown = f" ({number(ends[0])} to {number(ends[1])})" if ends else ""
+        typer.echo(f"{name}: {number(found[name])}{shown}")
     else:
         rest = found.get("partial_mean")
-        told = "" if rest is None else f"; mean of the others: {show.number(rest)}"
+        told = "" if rest is None else f"; mean of the others: {number(rest)}"
         typer.echo(f"{name}: {found['state'].replace('_', ' ')}: {found['reason']}{told}")

@@ -19,7 +19,7 @@ from submissions.registry import benchmark
 from submissions.result import Result, limits_of
 from submissions.row_errors import with_errors
 from submissions.show_instruments import HEADERS, other_instruments, tier_2_share
-from submissions.show_numbers import number, span
+from submissions.show_numbers import number, span, without_number
 from submissions.tiers import why_no_tier
 from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.uncertainty.variant import Kind, Variant
@@ -50,19 +50,6 @@ def values(title: str, rows: Iterable[Value]) -> None:
     else:
         _OUT.print(_cell(title), style="italic")
     _OUT.print(*map(_cell, without_number(told)), sep="\n", end="\n" * (len(rows) < len(told)))
-
-
-def without_number(rows: Iterable[Value]) -> list[str]:
-    """Two lines for each reason why values have no number: state and reason; the values, with valid/expected samples."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for value in rows:
-        if value.state != "value":
-            counts = f" {value.valid}/{value.expected}" if value.expected else ""
-            reasons.setdefault((value.state, value.reason), []).append(value.name + counts)
-    lines = []
-    for (state, reason), names in reasons.items():
-        lines += [f"{state.replace('_', ' ').capitalize()}: {reason}", f"  {', '.join(names)}"]
-    return lines
 
 
 def _numbers(title: str, rows: Sequence[Value]) -> None:
