@@ -33,6 +33,11 @@ MAX_BYTES = 64 << 20
 """A larger file is no result; ours are below a megabyte."""
 DEPTH = 16
 _HASH = re.compile("[0-9a-f]{64}")
+MOST_PARTS = 64
+"""Variants of a result, and tables of counts."""
+MOST_ROWS = 1_000
+"""Rows of a table of counts; ours have 52."""
+LARGEST_COUNT = 2**31 - 1
 _SHAPE: Mapping[str, tuple[type, ...]] = {
     "benchmark": (str,),
     "standard": (str,),
@@ -140,16 +145,28 @@ class Result:
 
 def further(data: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
-    counts = data.get("counts", {})
-    cells = [cell for rows in counts.values() for row in rows for cell in row]
-    if not all(type(cell) is int and cell >= 0 for cell in cells):
+    counts, variants = data.get("counts", {}), data.get("variants", [])
+    if type(counts) is not dict or len(counts) > MOST_PARTS or type(variants) is not list or len(variants) > MOST_PARTS:
+        raise ValueError("counts or variants that are none of ours")
+    for rows in counts.values():
+        _check_counts(rows)
+    draws = Draws.from_json(data["draws"]) if "draws" in data else None
+    found = tuple(map(Variant.from_json, variants))
+    names = {value["name"] for value in data["values"]}
+    used = {*(draws.names if draws is not None else ()), *(name for variant in found for name in variant.values)}
+    if not used <= names:
+        raise ValueError("draws or variants of a value that the result does not have")
+    return {"run": tuple(data.get("run", ())), "draws": draws, "variants": found, "counts": counts}
+
+
+def _check_counts(rows: Any) -> None:
+    """Refuse what is no table of counts. ValueError says so."""
+    if type(rows) is not list or len(rows) > MOST_ROWS or not all(type(row) is list for row in rows):
+        raise ValueError("counts that are no table")
+    if not all(type(cell) is int and 0 <= cell <= LARGEST_COUNT for row in rows for cell in row):
         raise ValueError("counts that are no counts")
-    return {
-        "run": tuple(data.get("run", ())),
-        "draws": Draws.from_json(data["draws"]) if "draws" in data else None,
-        "variants": tuple(map(Variant.from_json, data.get("variants", ()))),
-        "counts": counts,
-    }
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("counts whose rows are of different lengths")
 
 
 def _check_shape(data: Mapping[str, Any]) -> None:
