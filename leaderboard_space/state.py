@@ -18,16 +18,15 @@ import orjson
 
 from leaderboard_space.adjusted_boards import AdjustedBoards
 from leaderboard_space.events import Draft, Event
+from leaderboard_space.shared import Shared
 from leaderboard_space.storage import Storage, StorageError, result_path
-from submissions.benchmark import Scored
 from submissions.board import Row, check_adjustment, entry, logged_row, published_rows, ranked
 from submissions.faults import Fault
 from submissions.registry import NAMES, benchmark
-from submissions.result import Result, further
+from submissions.result import Result
 from submissions.sensitivity import AS_RELEASED, Adjustment
 from submissions.strict_json import parse
 from submissions.tiers import tiered
-from submissions.values import Value
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
 
@@ -181,13 +180,6 @@ def _undisturbed(many: bool) -> Iterator[None]:
         gc.enable()
 
 
-def _slim(data: Mapping[str, Any], texts: dict[str, str]) -> Result:
-    """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet."""
-    values = {value["name"]: Value.known(value, texts) for value in data["values"]}
-    nothing = Scored({}, "", None)
-    return Result(data["benchmark"], "", data["meta"], values, nothing, data["signature"], **further(data))
-
-
 @dataclass
 class _Folded:
     """The events that were folded so far."""
@@ -197,8 +189,7 @@ class _Folded:
     entries: dict[str, Entry] = field(default_factory=dict)
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Of each baseline the entry that came last."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """Names, states and reasons of values, which every result has again."""
+    shared: Shared = field(default_factory=Shared)
 
 
 class State:
@@ -392,7 +383,7 @@ def _result(folded: _Folded, event: Event) -> None:
             body["user"],
             body["organisation"],
             body["sha256"],
-            _slim(body["result"], folded.texts),
+            folded.shared.result(body["result"]),
         )
         folded.entries[own.entry] = own
         baseline = baseline_of(own.result)
