@@ -138,7 +138,7 @@ class Result:
             check_values(data)
             result = cls.from_json(data)
             return rescore(result, result.standard)
-        except (OSError, ValueError, KeyError, TypeError, ArithmeticError) as error:
+        except (OSError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
             what = show(str(error), 200)
             raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error
 
