@@ -71,6 +71,10 @@ def adjustable(standard: IrisStandard) -> Adjustable:
     """What a reader may change about a standard of IRIS."""
     names = {sector: sector_values(sector, standard) for sector in standard.sectors}
     regions = dict.fromkeys(metric.reference for metric in standard.metrics if metric.reference)
+    counted = len(standard.metrics)
+    drifts = (
+        f"The last three are drifts of Table 27: the total of {standard.name} is the norm of the {counted} and of them."
+    )
     return Adjustable(
         weights=dict.fromkeys(names, "what the squared deviations of the sector are multiplied by in the total"),
         values=names,
@@ -78,6 +82,7 @@ def adjustable(standard: IrisStandard) -> Adjustable:
         own=dict(GROUP_NAMES),
         tau=standard.tau,
         units=tuple((sector, name) for sector, own in names.items() for name in own),
+        notes={"RFS_Und": drifts} if standard.fidelity_by_goodness else {},
     )
 
 

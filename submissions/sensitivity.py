@@ -84,6 +84,7 @@ class Adjustable:
         own: attribute -> groups whose shares the reader may state.
         tau: the threshold of the profile code, None for a standard without one.
         units: of what the ranked score is made, each with the parts whose weights are multiplied; one must be left.
+        notes: heading of `values` -> a sentence about what stands there.
     """
 
     weights: Mapping[str, str]
@@ -92,6 +93,7 @@ class Adjustable:
     references: tuple[str, ...] = ()
     own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tau: float | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def droppable(self) -> tuple[str, ...]:

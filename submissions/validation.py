@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from builders.published import table
-from metrics.iris_score.standards import GRANULAR, IrisStandard
+from metrics.iris_score.standards import GRANULAR, SKIN_DRIFT, IrisStandard
 from submissions.board import Row
 from submissions.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
 
@@ -110,6 +110,11 @@ def validate(cohort: Cohort, standard: str) -> Validation:
     if len(cohort.models) < LEAST:
         raise ValueError(f"{cohort.name}: {len(cohort.models)} models; ranks and correlations need at least three")
     notes = []
+    if drifts := [name for name in cohort.metrics if name in SKIN_DRIFT]:
+        notes.append(
+            f"{len(cohort.metrics)} metrics: the total of {standard} is the norm of the "
+            f"{len(cohort.metrics) - len(drifts)} and of three drifts of Table 27 ({', '.join(drifts)})."
+        )
     if not cohort.complete:
         notes.append(
             f"The paper prints {len(cohort.metrics)} metrics of its models one by one and the others as sums over "

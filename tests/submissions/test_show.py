@@ -47,18 +47,19 @@ def test_the_share_of_tier_2_is_told_even_when_it_is_0(
 
 
 def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    gender, age, skin = (f"AD_single_{name}" for name in ("gender", "age", "skin"))
     result = iris_result("m", "lab", 0.2)
     variants = (
-        Variant("occupation_threshold", "0.50", {"AD_gender": 0.1, "AD_age": 0.2}, note="2.0% by embedding"),
-        Variant("occupation_threshold", "0.70", {"AD_gender": 0.3, "AD_age": 0.2}, note="1.0% by embedding"),
-        Variant("name_swap", "exchanged", {"AD_skin": 0.25}, {"AD_skin": (0.15, 0.35)}, "Swapped."),
+        Variant("occupation_threshold", "0.50", {gender: 0.1, age: 0.2}, note="2.0% by embedding"),
+        Variant("occupation_threshold", "0.70", {gender: 0.3, age: 0.2}, note="1.0% by embedding"),
+        Variant("name_swap", "exchanged", {skin: 0.25}, {skin: (0.15, 0.35)}, "Swapped."),
         Variant("labels_corrected", "confusion", {"RD_gender": 0.1}),
     )
     rows, notes = other_instruments(replace(result, variants=variants))
     by_name = {(row[0], row[-1]): row[1:-1] for row in rows}
-    assert by_name["AD_gender", "threshold of tier 2"] == ("0.2000", "0.1000", "0.3000", "–")
-    assert by_name["AD_skin", "names exchanged"] == ("0.2000", "0.2500", "0.2500", "-0.0500 to 0.1500")
-    assert ("AD_age", "threshold of tier 2") not in by_name  # it moves nowhere
+    assert by_name[gender, "threshold of tier 2"] == ("0.2000", "0.1000", "0.3000", "–")
+    assert by_name[skin, "names exchanged"] == ("0.2000", "0.2500", "0.2500", "-0.0500 to 0.1500")
+    assert (age, "threshold of tier 2") not in by_name  # it moves nowhere
     assert not any("RD_gender" in name for name, _ in by_name)  # corrected labels have their own table
     measured_, low, high, _ = by_name["score IFS_Und", "threshold of tier 2"]
     assert float(low) < float(measured_) < float(high)

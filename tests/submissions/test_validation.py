@@ -125,6 +125,14 @@ def test_a_row_without_a_rank_moves_no_alpha_and_no_rho() -> None:
     assert validate(competent, "x").reliability != validate(ranked, "x").reliability
 
 
+def test_the_three_drifts_beside_the_60_metrics_are_told() -> None:
+    _, scored = validations(_rows(), INAUGURAL)
+    assert sum(one.metrics for one in scored.reliability) == 63
+    assert "63 metrics: the total of inaugural is the norm of the 60 and of three drifts of Table 27" in scored.notes[0]
+    for found in validations(_rows(standard="algorithm_1"), ALGORITHM_1):
+        assert not any("drifts" in note for note in found.notes)
+
+
 def test_a_sector_that_a_standard_adds_is_summed_and_validated_with_the_six(monkeypatch: pytest.MonkeyPatch) -> None:
     wider = replace(
         ALGORITHM_1,

@@ -130,6 +130,12 @@ def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
     assert "not the released standard" not in page(site, "/?benchmark=iris&tau=60")
 
 
+def test_the_page_says_why_63_values_can_be_left_out_of_a_total_of_60(site: Opened) -> None:
+    told = "The last three are drifts of Table 27: the total of inaugural is the norm of the 60 and of them."
+    assert page(site, "/?benchmark=iris").count(told) == 1
+    assert "drifts of Table 27" not in page(site, "/?benchmark=iris&standard=algorithm_1")
+
+
 def test_a_printed_row_that_cannot_be_made_again_loses_its_rank(site: Opened) -> None:
     rows = site.client.get("/api/v1/boards/iris?reference=US").json()["rows"]
     assert rows
