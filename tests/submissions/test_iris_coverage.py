@@ -1,7 +1,7 @@
 """A few of the simulations of `tests/benchmarks/iris_coverage.py`: intervals of drawn submissions hold the truth.
 
-The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times. The
-mean over a family's values, which hang together, may not lie below 35 of 40.
+The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times.
+The mean over a family's values, which hang together, may not lie below 35 of 40.
 """
 
 from __future__ import annotations
