@@ -3,7 +3,7 @@
 A difference is made as a single score is (`submissions.uncertainty.scores`): a bracket from no bias to the largest that
 the draws show, and 1.96 standard errors of the pairs on either side; a ratio where scores are logarithmic. The test is
 that of tiers, for one pair alone: more than 1.96 errors away from 0. It asks nothing about bias, because two models
-that are alike are biased alike. So a difference may be significant while its interval, which allows for bias, reaches 0.
+that are alike are biased alike. A difference may be significant while its interval, which allows for bias, holds 0.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
-    """'7 printed rows have no error': what else leaves a row's range of ranks open; '' where all ranked rows have one."""
+    """'7 printed rows have no error': what else leaves a range of ranks open; '' where all ranked rows have one."""
     found = [one for one in rows if one.rank is not None and one.tier is None and one.cohort == row.cohort]
     if row.rank_range is None or not found:
         return ""

@@ -7,10 +7,12 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from leaderboard_space.pages.model import without_error
 from submissions.uncertainty.uncertainty import Uncertainty
 from submissions.uncertainty.variant import Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -26,6 +28,7 @@ def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     far = result("far", 0.3, waves(0.01, 5), missing=10)
     about = Uncertainty("pair", 9, 9, 0, 0.01, 0.28, 0.32, "normal", 0.28, 0.32, debiased=0.2871)
     values = {**far.values, "gender_occupation": replace(far.values["gender_occupation"], uncertainty=about)}
+    values["gender_occupation_na_rate"] = replace(far.values["gender_occupation_na_rate"], uncertainty=about)
     other = Variant("judge", "second", {"gender_occupation": 0.25}, note="another judge")
     labels = Variant("labels_corrected", "a study", {"gender_occupation": 0.2644})
     far = replace(far, values=values, variants=(other, labels))
@@ -94,6 +97,36 @@ def test_two_models_are_compared_on_common_items(sure: Opened) -> None:
     assert "difference" not in first
     assert ": not significant" in close
     assert re.search(r"difference \+0\.0[78]\d\d to \+0\.1[12]\d\d: significant", far)
+
+
+def test_the_comparison_has_the_intervals_of_raw_values(sure: Opened) -> None:
+    text = page(sure, f"/compare?benchmark={BENCH}&models={entry(sure, 'far')}")
+    line = re.search(r"<code>gender_occupation_na_rate</code>(.*?)</tr>", text, re.DOTALL)
+    assert line
+    assert "95 %: 0.2800 to 0.3200" in line[1]
+
+
+def test_a_range_of_ranks_says_who_has_no_error(sure: Opened) -> None:
+    printed = [row for row in sure.space.state.board(BENCH) if row.rank is not None and row.tier is None]
+    rows = sure.space.state.board(BENCH)
+    best = next(row for row in rows if row.model == "best")
+    one = replace(best, model="printed", provenance="published", tier=None, rank_range=None)
+    assert without_error([*rows, one], best).startswith(f"{len(printed) + 1} printed row")
+    assert without_error([best], best) == ""
+
+
+def test_a_column_without_a_number_is_left_out_and_can_be_asked_for(tmp_path: Path) -> None:
+    with opened(tmp_path, (result("whole", 0.2, waves(0.01, 3)),)) as space:
+        assert "With missing answers" not in page(space, f"{BOARD}&columns=uncertainty")
+        assert "whole" in page(space, f"{BOARD}&columns=uncertainty&sort=-bounds")
+
+
+def test_what_was_drawn_anew_stands_once_below_a_table_of_scores(sure: Opened) -> None:
+    text = page(sure, f"/model/{BENCH}/{entry(sure, 'best')}")
+    scores = text[text.index('aria-label="Scores"') :]
+    scores = scores[: scores.index("</p>")]
+    assert scores.count("200 kept draws") == 1
+    assert "percentile" not in scores
 
 
 def test_programs_get_what_the_pages_show(sure: Opened) -> None:
