@@ -131,7 +131,7 @@ def result_draft(result: Result, user: str = "", organisation: str = "") -> tupl
     key = result_key(result)
     content = result.dumps().encode()
     data = {name: part for name, part in result.to_json().items() if name in _KEPT}
-    data["values"] = [{k: v for k, v in value.items() if k not in _IN_FILES} for value in data["values"]]
+    data["values"] = [_logged(value) for value in data["values"]]
     body = {
         "key": key,
         "entry": entry(result),
@@ -151,7 +151,15 @@ def add_result(storage: Storage, result: Result) -> Event:
 
 _KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants", "counts")
 _IN_FILES = ("evidence", "uncertainty")
-"""Of a value: what the file of its result holds, and the log does not."""
+"""Of a value: what the file of its result holds, and the log does not, but for `_DECIDING` of its evidence."""
+_DECIDING = ("cohort",)
+"""Evidence that a score is made from: GENRES' total is a distance from the cohort of the judge's family."""
+
+
+def _logged(value: Mapping[str, Any]) -> dict[str, Any]:
+    deciding = {name: part for name, part in value.get("evidence", {}).items() if name in _DECIDING}
+    kept = {name: part for name, part in value.items() if name not in _IN_FILES}
+    return {**kept, "evidence": deciding} if deciding else kept
 
 
 def baseline_of(result: Result) -> tuple[str, str, str] | None:

@@ -17,9 +17,12 @@ from leaderboard_space.storage import StorageError
 from leaderboard_space.storage.checking import check
 from leaderboard_space.storage.local import LocalStorage
 from submissions import bundled
+from submissions.benchmark import Scored
 from submissions.board import UNSCORABLE
 from submissions.faults import UsageError
+from submissions.genres import FLOORS
 from submissions.result import Result, rescore
+from submissions.values import measured
 from tests.hub.running import ROOT
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 
@@ -52,6 +55,27 @@ def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
     ]
     assert not [row for row in state.board("iris") if row.result]
     assert state.full("nothing") is None
+
+
+def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> None:
+    """GENRES' total is a distance from the cohort of the judge's family, which a row must not lose on its way."""
+    names = [f"M{number}" for number in range(1, 9)]
+    relations = ("cs", "em", "mp", "ar")
+    values = {
+        name: measured(name, 1.0, low=1.0, high=1.0, expected=1440, valid=1440)
+        for name in (*names, *(f"{one}_{relation}" for one in names for relation in relations))
+    }
+    values |= {name: measured(name, 1.0, low=1.0, expected=1440, valid=1440) for name in FLOORS}
+    totals = {}
+    for judge in ("glm", "llama", "mistral"):
+        values["M4"] = replace(values["M4"], evidence={"cohort": judge, "mean": {}})
+        made = Result("genres", "inaugural", {"model": judge}, values, Scored({}, "TBS", None), {"submission": judge})
+        add_result(LocalStorage(tmp_path), rescore(made, "inaugural"))
+        totals[judge] = rescore(made, "inaugural").scored.scores["TBS"].value
+    assert len(set(totals.values())) == 3
+    rows = [row for row in folded(tmp_path).board("genres") if row.result]
+    assert {row.model: row.scores["TBS"].value for row in rows} == totals
+    assert {row.model: row.cohort for row in rows} == {"glm": "GLM", "llama": "Llama", "mistral": "Mistral"}
 
 
 def test_paths_come_from_content_hashes_alone(tmp_path: Path, scored: Result) -> None:
