@@ -32,6 +32,10 @@ HIGHER = ("entropy", "kld", "fairness")
 CELLS = len(STATISTICS) * len(LEVELS)
 Tables = dict[str, Floats]
 """Attribute -> (b, 19, 2, k) answers per statistic, level and group; what an attribute lacks is not read."""
+_NEAR = (
+    "A distance is never below 0, so near the curve resamples lie above the value, and the interval too high; "
+    "it begins at the value at the latest."
+)
 _EPSILON = 1e-10
 _GRID = 1_000
 _STEPS = 30
@@ -61,6 +65,7 @@ def design_of(
     biased = (higher | position) - set(notes or ())
     said = np.array([name.startswith((*HIGHER, "position", "cognitive")) for name in names])
     limits = {name: _limits(name) for name in names}
+    told = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
     return Design(
         task=f"fact_or_fair/{task}",
         unit=unit,
@@ -70,7 +75,7 @@ def design_of(
         limits=limits,
         biased=biased,
         fair=lambda rng, models: np.where(said, fair(rng, models), np.nan),
-        notes=notes or {},
+        notes=told,
         intervals=dict.fromkeys(biased, "normal"),
         higher=higher,
     )
