@@ -98,10 +98,10 @@ TIERS = Figure(
     "tiers",
     "Which models can be told apart",
     "One line per model that was scored here, the best above; the thick line is the 95 % interval of its score, the "
-    "upright mark the score itself, which lies beside the interval where few samples make gaps look larger than they "
-    "are. A thin line reaches from the best to the worst that missing answers could mean; ranks and tiers go by its "
-    "worse end. A band is a tier: its best model, and those that are not significantly worse than that one, on common "
-    "items and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. "
+    "upright mark the score itself, which lies near an end of the interval where few samples make gaps look larger "
+    "than they are. A thin line reaches from the best to the worst that missing answers could mean; ranks and tiers go "
+    "by its worse end. A band is a tier: its best model, and those that are not significantly worse than that one, on "
+    "common items and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. "
     "Intervals that overlap do not say that two models are alike: their errors may move together.",
     _draw,
 )
