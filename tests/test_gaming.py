@@ -102,7 +102,7 @@ def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str, fold
         assert row.tier >= own.tier, name
         assert sign * (row.ranked - own.ranked) >= -SURE * np.hypot(error(row), error(own)), name
         compared += 1
-    assert compared >= 2  # tricks that lost their rank alone would say nothing of tiers
+    assert compared >= 1  # tricks that all lost their rank would say nothing of tiers
 
 
 def error(row: Row) -> float:

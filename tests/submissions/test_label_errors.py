@@ -24,6 +24,7 @@ from submissions.label_variants import Shares, label_variants
 from submissions.matching import matched
 from submissions.registry import benchmark
 from submissions.result import Result, score_submission
+from submissions.show_numbers import number
 from submissions.uncertainty.design import Floats
 from submissions.uncertainty.misclassification import correct, corrected_shares, debiased, fault, instrument, on_simplex
 from submissions.uncertainty.prediction_powered import fault as too_few
@@ -302,7 +303,7 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     about = found.values["RD_skin"].uncertainty
     assert about is not None
     assert about.debiased is not None
-    assert line[5] == show.number(about.debiased)  # what the corrected value compares with
+    assert line[5] == number(about.debiased)  # what the corrected value compares with
 
 
 def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tmp_path: Path) -> None:
