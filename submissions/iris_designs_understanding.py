@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
-from scipy.stats import random_table
 
 from builders import iris_ideal_52
 from builders.iris_groups import (
@@ -138,6 +137,8 @@ def _permuted(
     rng: np.random.Generator, models: int, answers: Integers, truth: Integers, groups: Integers
 ) -> tuple[Floats, Floats]:
     """Answers and right answers per group of models whose answers say nothing of the group: tables of fixed margins."""
+    from scipy.stats import random_table  # a third of a second, which a Space that only shows rows need not wait for
+
     classes, correct = np.zeros((models, _G, _CLASSES)), np.zeros((models, _G))
     for occupation in range(_K):
         mine = truth == occupation

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from builders.published import table
 from metrics.iris_score.standards import GRANULAR, SKIN_DRIFT, IrisStandard
@@ -214,6 +213,8 @@ def reweighted(cohort: Cohort, change: float = CHANGE) -> list[Stability]:
 
 def _stability(changed: str, change: float, before: Floats, after: Floats, printed: float | None = None) -> Stability:
     """Spearman's correlation of two distances; undefined where all models are alike."""
+    from scipy import stats
+
     if np.ptp(before) == 0 or np.ptp(after) == 0:
         return Stability(changed, change, None, None, printed)
     found = stats.spearmanr(before, after)
@@ -222,6 +223,8 @@ def _stability(changed: str, change: float, before: Floats, after: Floats, print
 
 def correlations(cohort: Cohort) -> list[Correlation]:
     """Of every two sectors, over the models."""
+    from scipy import stats
+
     found = []
     names = cohort.all_sectors
     for i, j in combinations(range(len(names)), 2):
@@ -236,6 +239,8 @@ def correlations(cohort: Cohort) -> list[Correlation]:
 
 def welch(cohort: Cohort) -> list[Welch]:
     """Of every two architectures in the cohort."""
+    from scipy import stats
+
     kinds = sorted(set(cohort.architecture) - {""})
     found = []
     for first, second in combinations(kinds, 2):

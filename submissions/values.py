@@ -117,8 +117,7 @@ class Value:
         put(found, "reason", texts.setdefault(reason, reason))
         put(found, "evidence", data.get("evidence", _NOTHING))
         put(found, "smallest", data.get("smallest"))
-        about = data.get("uncertainty")
-        put(found, "uncertainty", None if about is None else Uncertainty(**about))
+        put(found, "uncertainty", Uncertainty(**data["uncertainty"]) if "uncertainty" in data else None)
         return found
 
 
