@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,9 @@ class _Sure:
     chances: Mapping[str, float]
 
 
+MANY = 500
+"""Errors of more rows are made for one who asks at a time; who comes meanwhile finds them made."""
+_MAKING = threading.Lock()
 _KEPT: ByResult[_Sure] = ByResult()
 
 
@@ -37,7 +42,8 @@ def with_errors(rows: Sequence[Row], standard: str, changed: Adjustment = AS_REL
         changed: what a reader changed about it.
     """
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
-    _make([one for one in results if _KEPT.get(one) is None], standard, changed)
+    with _MAKING if len(results) > MANY else nullcontext():
+        _make([one for one in results if _KEPT.get(one) is None], standard, changed)
     return [_with(row, None if row.result is None else _KEPT.get(row.result)) for row in rows]
 
 
