@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from builders.drawing import draw_sitter, sitter
-from builders.drawing_palette import ATTIRE, BUCKETS, draws, wall
-from builders.iris_groups import AGES, GENDERS
+from fairspace.builders.drawn.drawing import draw_sitter, sitter
+from fairspace.builders.drawn.palette import ATTIRE, BUCKETS, draws, wall
+from fairspace.builders.iris.groups import AGES, GENDERS
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ares.measurement import DECIDING, FILE, read_measurement
-from builders.errors import BuildError
+from fairspace.ares.evaluating.measurement import DECIDING, FILE, read_measurement
+from fairspace.builders.errors import BuildError
 
 CODE = Path(__file__).parent
 NEEDED = ("config.json", "preprocessor_config.json", "calibration.json")
@@ -74,7 +74,7 @@ def _check_config(folder: Path) -> None:
 
 
 def _auto_map(*, processor: bool = False) -> Mapping[str, str]:
-    from ares.configuration_ares import AresConfig
+    from fairspace.ares.configuration_ares import AresConfig
 
     whole: Mapping[str, str] = AresConfig().auto_map
     return {key: value for key, value in whole.items() if key == "AutoImageProcessor"} if processor else whole

@@ -12,15 +12,15 @@ import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builders.dataset import Split
+from fairspace.builders import REFERENCE
+from fairspace.builders.engine.dataset import Split
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER = Path(__file__).parent / "reference" / "published"
+FOLDER = REFERENCE / "published"
 PAPERS = {
     "iris": "IRIS (arXiv:2603.00590)",
     "fact_or_fair": "FACT-OR-FAIR",

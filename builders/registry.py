@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from builders.dataset import Dataset
+from fairspace.builders.engine.dataset import Dataset
 
 NAMES = (
     "iris_ideal_52",
@@ -25,4 +25,4 @@ def dataset(name: str) -> Dataset:
         close = get_close_matches(name, NAMES, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise KeyError(f"There is no dataset {name!r}{hint}. Known: {', '.join(NAMES)}.")
-    return cast(Dataset, import_module(f"builders.{name}").DATASET)
+    return cast(Dataset, import_module(f"fairspace.builders.{name}.dataset").DATASET)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from builders.dataset import Dataset, Manifest
+from fairspace.builders.engine.dataset import Dataset, Manifest
 
 _CONTEXT = {
     "@language": "en",

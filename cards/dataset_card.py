@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from builders.dataset import Dataset, Manifest
-from builders.sources import SOURCES, Source
-from cards.croissant import croissant
-from cards.rules import check_card
+from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.sources import SOURCES, Source
+from fairspace.cards.croissant import croissant
+from fairspace.cards.rules import check_card
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from ares.measurement import Counts, MeasuredError, read_measurement
-from ares.reports import classification_report
-from cards.rules import check_card
+from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
+from fairspace.ares.evaluating.reports import classification_report
+from fairspace.cards.rules import check_card
 
 FOLDER = Path(__file__).parent
 LICENCE = "cc-by-nc-4.0"

@@ -1,7 +1,7 @@
 """The Hub's rules for a card's YAML front matter, checked before anything is sent.
 
-The Hub itself checks again at publishing (`builders/hub.py`); these are the rules that a card of ours can break.
-Source: the Hub's documentation of dataset, model and Space cards.
+The Hub itself checks again at publishing (`builders/publishing/repository.py`); these are the rules that a card of
+ours can break. Source: the Hub's documentation of dataset, model and Space cards.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
 """Of the Hub's licence identifiers those that an artifact of ours may have."""

@@ -1,5 +1,5 @@
 """`python -m leaderboard_space` serves the board; the same file is the Space's `app.py`."""
 
-from leaderboard_space.app import main
+from fairspace.leaderboard_space.app import main
 
 main()

@@ -10,10 +10,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from leaderboard_space.errors import SpaceError
-from submissions.board import Row, adjusted_row, ranked
-from submissions.sensitivity import Adjustment
-from submissions.tiers import tiered
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.results.board import adjusted_row, ranked
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.tiers import tiered
 
 ADJUSTED = 4
 """Boards under readers' adjustments that are kept, those that were asked for last; as many requests may wait for one

@@ -18,42 +18,42 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.boards.table import board_table
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages import blocks
-from leaderboard_space.operation.logs import configure
-from leaderboard_space.operation.metrics import Metrics
-from leaderboard_space.operation.watching import Watching
-from leaderboard_space.pages.rendering import ASSETS
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
-from leaderboard_space.web import sign_in
-from leaderboard_space.web.answers import Answers
-from leaderboard_space.web.forwarded import Forwarded
-from leaderboard_space.web.guard import Guard
-from leaderboard_space.web.heads import Heads
-from leaderboard_space.web.rates import Rate
-from leaderboard_space.web.refusals import add_handlers, refuse_the_rest
-from submissions.faults import UsageError
-from submissions.registry import NAMES
-from submissions.version import VERSION
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.tables.table import board_table
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages import blocks
+from fairspace.leaderboard_space.operation.logs import configure
+from fairspace.leaderboard_space.operation.metrics import Metrics
+from fairspace.leaderboard_space.operation.watching import Watching
+from fairspace.leaderboard_space.pages.rendering import ASSETS
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web import sign_in
+from fairspace.leaderboard_space.web.answers import Answers
+from fairspace.leaderboard_space.web.forwarded import Forwarded
+from fairspace.leaderboard_space.web.guard import Guard
+from fairspace.leaderboard_space.web.heads import Heads
+from fairspace.leaderboard_space.web.rates import Rate
+from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.version import VERSION
 
 ROUTERS: tuple[str, ...] = (
-    "leaderboard_space.operation.health",
-    "leaderboard_space.api.routes",
-    "leaderboard_space.pages.api_docs",
-    "leaderboard_space.pages.board",
-    "leaderboard_space.pages.model",
-    "leaderboard_space.pages.badges",
-    "leaderboard_space.pages.downloads",
-    "leaderboard_space.pages.submission",
-    "leaderboard_space.pages.figures",
-    "leaderboard_space.pages.compare",
-    "leaderboard_space.pages.fairness_space",
-    "leaderboard_space.pages.standards",
-    "leaderboard_space.pages.validation",
-    "leaderboard_space.pages.texts",
+    "fairspace.leaderboard_space.operation.health",
+    "fairspace.leaderboard_space.api.routes",
+    "fairspace.leaderboard_space.pages.api_docs",
+    "fairspace.leaderboard_space.pages.board",
+    "fairspace.leaderboard_space.pages.model",
+    "fairspace.leaderboard_space.pages.badges",
+    "fairspace.leaderboard_space.pages.downloads",
+    "fairspace.leaderboard_space.pages.submission",
+    "fairspace.leaderboard_space.pages.figures",
+    "fairspace.leaderboard_space.pages.compare",
+    "fairspace.leaderboard_space.pages.fairness_space",
+    "fairspace.leaderboard_space.pages.standards",
+    "fairspace.leaderboard_space.pages.validation",
+    "fairspace.leaderboard_space.pages.texts",
 )
 """Modules with a `router`, in the order in which they are asked."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")

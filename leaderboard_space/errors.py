@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders.errors import CodedError
+from fairspace.builders.errors import CodedError
 
 STATUS: dict[str, int] = {
     "SIGN_IN_REQUIRED": 401,

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.events import Draft
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State, Submission, submission_id
-from leaderboard_space.storage import StorageError, submission_path
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State, Submission, submission_id
+from fairspace.leaderboard_space.storage import StorageError, submission_path
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 """For how long what is handed in counts, and how far the clock of another process may be ahead."""

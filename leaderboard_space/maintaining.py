@@ -5,11 +5,11 @@ Nothing is changed in the log: each is one more event, with who did it and why.
 
 from __future__ import annotations
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.events import Draft, Event, Kind
-from leaderboard_space.intake import User
-from leaderboard_space.state import State
-from submissions.faults import plain
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import Draft, Event, Kind
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.state import State
+from fairspace.submissions.errors import plain
 
 LONGEST = 500
 """Characters of a reason."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from submissions.faults import UsageError
-from submissions.uncertainty.resampling import SETTING, check_resamples
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.uncertainty.resampling import SETTING, check_resamples
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Settings:
         store_is_kept: whether the folder outlives the container although it lies below no mounted one; 0 or 1.
         work: a folder for the queue and for copies; what lies there can be made again from the store.
         queue: '' for a queue in `work`, or `redis://...` where several workers share one.
-        workers: jobs at a time in this process; 0 where `python -m leaderboard_space.worker` does them.
+        workers: jobs at a time in this process; 0 where `python -m fairspace.leaderboard_space.worker` does them.
         admins: names of the maintainers, who may withdraw rows.
         secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
         proxies: networks of the proxies that name who asks; none for all in a Space, and for none elsewhere.

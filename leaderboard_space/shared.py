@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, overload
 
-from submissions.benchmark import Scored
-from submissions.result import Result, further
-from submissions.uncertainty.variant import Variant
-from submissions.values import Value
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.results.result import Result, further
+from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import Value
 
 
 class Table(Sequence[Sequence[int]]):

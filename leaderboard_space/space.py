@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard_space.intake import Intake
-from leaderboard_space.jobs.jobs import Jobs
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State
-from leaderboard_space.storage import Storage, open_storage
-from leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.intake import Intake
+from fairspace.leaderboard_space.jobs.jobs import Jobs
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage import Storage
+from fairspace.leaderboard_space.storage.opening import open_storage
+from fairspace.leaderboard_space.web.tokens import Tokens
 
 
 @dataclass(frozen=True)

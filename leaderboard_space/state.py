@@ -16,17 +16,18 @@ from typing import Any, Literal
 
 import orjson
 
-from leaderboard_space.adjusted_boards import AdjustedBoards
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.shared import Shared
-from leaderboard_space.storage import Storage, StorageError, result_path
-from submissions.board import Row, check_adjustment, entry, logged_row, published_rows, ranked
-from submissions.faults import Fault
-from submissions.registry import NAMES, benchmark
-from submissions.result import Result
-from submissions.sensitivity import AS_RELEASED, Adjustment
-from submissions.strict_json import parse
-from submissions.tiers import tiered
+from fairspace.leaderboard_space.adjusted_boards import AdjustedBoards
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.shared import Shared
+from fairspace.leaderboard_space.storage import Storage, StorageError, result_path
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.reading.strict_json import parse
+from fairspace.submissions.results.board import check_adjustment, entry, logged_row, published_rows, ranked
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.tiers import tiered
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
 
@@ -271,7 +272,7 @@ class State:
     def board(
         self, benchmark: str, standard: str = "inaugural", adjustment: Adjustment = AS_RELEASED
     ) -> tuple[Row, ...]:
-        """The rows of a board without the withdrawn ones; see `submissions.board.board`.
+        """The rows of a board without the withdrawn ones; see `fairspace.submissions.results.board.board`.
 
         UsageError: unknown benchmark or standard, or an adjustment that does not fit it. SpaceError ADJUSTED_BUSY:
         many adjusted boards are asked for at once; the released ones wait for none of them.

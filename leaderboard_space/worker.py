@@ -1,4 +1,7 @@
-"""`python -m leaderboard_space.worker` scores what waits in the queue of a Space, whose own `workers` may be 0."""
+"""Score what waits in the queue of a Space: `python -m fairspace.leaderboard_space.worker`.
+
+The Space itself may then have `workers` 0.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ import signal
 import threading
 from dataclasses import replace
 
-from leaderboard_space.operation.logs import configure
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
+from fairspace.leaderboard_space.operation.logs import configure
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
 
 
 def work(settings: Settings) -> None:

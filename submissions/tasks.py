@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import task
 
-from submissions.running.asking import Asking
-from submissions.running.inspect_task import NOT_STATED, Chosen, build_task, open_benchmark, unstated_meta
+from fairspace.submissions.running.asking.asking import Asking
+from fairspace.submissions.running.asking.inspect_task import (
+    NOT_STATED,
+    Chosen,
+    build_task,
+    open_benchmark,
+    unstated_meta,
+)
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -103,7 +109,7 @@ def genres_judge(
         seed: of the run.
         json_schema: whether the schema of the answer goes with every request.
     """
-    from submissions.running.judging import judge_task
+    from fairspace.submissions.running.judging.judging import judge_task
 
     return judge_task(Path(submission), limit=limit, stratified=stratified, seed=seed, json_schema=json_schema)
 

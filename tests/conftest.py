@@ -19,19 +19,19 @@ os.environ.update(
 )
 
 LONGEST = (
-    "tests/ares/test_annotate.py",  # trains the model that others wait for
+    "tests/ares/annotating/test_annotate.py",  # trains the model that others wait for
     "tests/test_publish_loop.py",  # builds the samples that others read
     "tests/test_invariants.py",
     "tests/submissions/running/test_runs_killed.py",
     "tests/submissions/running/test_runs_stopped.py",
     "tests/submissions/running/test_runs.py",
-    "tests/submissions/running/test_judging.py",
-    "tests/submissions/running/test_transformers_path.py",
-    "tests/ares/test_training_processes.py",
-    "tests/submissions/running/test_images_diffusers.py",
-    "tests/builders/test_iris_classifier_25.py",
-    "tests/builders/test_iris_ideal_52.py",
-    "tests/ares/test_evaluate.py",
+    "tests/submissions/running/judging/test_judging.py",
+    "tests/submissions/running/local/test_transformers_path.py",
+    "tests/ares/training/test_processes.py",
+    "tests/submissions/running/images/test_diffusers.py",
+    "tests/builders/iris_classifier_25/test_dataset.py",
+    "tests/builders/iris_ideal_52/test_dataset.py",
+    "tests/ares/evaluating/test_evaluate.py",
 )
 """Files of twenty seconds of a core and more; `make test` begins with them, and with those that drive a browser."""
 

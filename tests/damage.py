@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from submissions.format import Submission
+from fairspace.submissions.format.schema import Submission
 
 ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
 LABELS = ("gender", "age", "skin_tone", "race", "image_quality", "face_quality")

@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from submissions.baselines import NAMES as BASELINES
-from submissions.baselines import write_baseline
-from submissions.board import board
-from submissions.check import read_submission
-from submissions.registry import NAMES
-from submissions.registry import benchmark as find_benchmark
-from submissions.result import Result, rescore, score_submission
-from submissions.row_errors import with_errors
-from submissions.sensitivity import Adjustment
-from submissions.show import row_json
+from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.commands.show.results import row_json
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore, score_submission
 
 HASHES = Path(__file__).with_name("frozen.json")
 RESAMPLES = 100

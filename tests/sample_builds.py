@@ -7,10 +7,18 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from builders.registry import NAMES
+from fairspace.builders.registry import NAMES
 from tests.shared_folder import shared_folder
 
-COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()", "build", "all", "--sample", "--out"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "from fairspace.submissions.commands.main import main; main()",
+    "build",
+    "all",
+    "--sample",
+    "--out",
+]
 
 
 def sample_builds(factory: pytest.TempPathFactory) -> Path:

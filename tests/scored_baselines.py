@@ -5,10 +5,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from submissions.baselines import write_baseline
-from submissions.check import check_submission
-from submissions.format import Submission
-from submissions.result import Result, score_submission
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import load_result, score_submission
 
 
 @lru_cache
@@ -31,7 +32,7 @@ def scored_baseline(name: str, benchmark: str, folder: Path) -> Result:
     file = folder / f"{benchmark}-{name}.json"
     with FileLock(folder / f"{benchmark}-{name}.json.lock"):
         if file.exists():
-            return Result.load(file)
+            return load_result(file)
         result = score_submission(baseline(name, benchmark, folder))
         file.write_text(result.dumps(), encoding="utf-8")
         return result

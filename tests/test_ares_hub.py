@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from ares.drawn_faces import drawn_face
-from ares.tiny import tiny_model
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.training.tiny import tiny_model
 from tests.ares.released import released
 from tests.hub.running import OWNER, ROOT, Hub
 
 pytestmark = pytest.mark.slow
-COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 HERE = """
 import json, sys, torch
 torch.set_num_threads(1)
 from pathlib import Path
 from PIL import Image
-from ares.image_processing_ares import AresImageProcessor
-from ares.modeling_ares import AresModel
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.modeling_ares import AresModel
 model = AresModel.from_pretrained(sys.argv[1])
 processor = AresImageProcessor.from_pretrained(sys.argv[1])
 """

@@ -16,21 +16,21 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from ares.annotate import annotate
-from ares.drawn_faces import drawn_face
-from ares.measurement import read_measurement
-from ares.tiny import tiny_model
-from builders.fact_or_fair import ids
-from builders.iris_groups import OCCUPATIONS
-from submissions.check import check_submission, read_submission
-from submissions.faults import UsageError
-from submissions.format import SubmissionMeta
-from submissions.labelling import label_error, label_images, label_source
-from submissions.result import score_submission
-from submissions.writing import write_submission
+from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.evaluating.measurement import read_measurement
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.builders.fact_or_fair.plan import ids
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.running.labelling import label_error, label_images, label_source
 from tests.ares.released import released
 
-COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 KEYS = {"task": pa.string(), "id": pa.string(), "sample": pa.int32(), "sha256": pa.string(), "image": IMAGE}
 

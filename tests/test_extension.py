@@ -15,24 +15,26 @@ import pytest
 import torch
 import xgboost
 
-from ares.annotate import annotate
-from ares.configuration_ares import RACE
-from ares.image_processing_ares import AresImageProcessor
-from ares.modeling_ares import AresModel
-from ares.routing_ares import EscalationRouter, meta_features
-from ares.tiny import tiny_model
-from ares.training_config import CONFIGS, TaskSettings, read_config
-from ares.training_model import extended
-from builders import labour
-from metrics.iris_score.granular import Granular, table_sha256
-from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
-from submissions import iris
-from submissions.format import Submission, SubmissionMeta
-from submissions.result import Result, rescore, score_submission
-from submissions.standards import differences, document
-from submissions.values import Value, measured
-from tests.submissions import iris_factory
-from tests.submissions.iris_results import iris_result
+from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.configuration_ares import RACE
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.routing_ares import EscalationRouter, meta_features
+from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
+from fairspace.ares.training.model import extended
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.builders.iris import labour
+from fairspace.metrics.iris_score.granular import Granular, table_sha256
+from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
+from fairspace.submissions.benchmarks.iris import declaration as iris
+from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.standards.documents import differences, document
+from fairspace.submissions.values import Value, measured
+from tests.submissions.benchmarks.iris import factory as iris_factory
+from tests.submissions.benchmarks.iris.results import iris_result
 from tests.test_ares_submission import meta
 from tests.test_ares_submission import submission as image_submission
 
@@ -74,8 +76,8 @@ def test_a_new_dimension_is_measured_and_scored_and_changes_no_score_that_there_
     full: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {name: score_submission(full, name).dumps() for name in STANDARDS}
-    names = list(iris.measure(full))
-    monkeypatch.setattr(iris, "MEASURES", (*iris.MEASURES, procedural))
+    names = list(iris_values.measure(full))
+    monkeypatch.setattr(iris, "MEASURES", (*iris_values.MEASURES, procedural))
     monkeypatch.setitem(STANDARDS, "procedural", wider(APPEAL, DELAY))
     found = score_submission(full, "procedural")
     assert [name for name in found.values if name in names] == names
@@ -139,7 +141,7 @@ def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
     file = tmp_path / "labour_jp.csv"
     file.write_text("occupation,official,female,male\nnurse,Kango,90,10\nfarmer,Nogyo,40,60\nsoldier,Jieitai,20,80\n")
     region = labour.Region("JP", "an example", "2026", "by hand", file)
-    found = replace(before["inaugural"], values=iris.measure(full, (*labour.REGIONS, region)))
+    found = replace(before["inaugural"], values=iris_values.measure(full, (*labour.REGIONS, region)))
     new = {"JSD_JP_gender", "JSD_gender_JP", "AbsSDS_gender_female_JP", "AbsSDS_gender_male_JP"}
     assert set(found.values) - set(before["inaugural"].values) == new
     assert {found.values[name].state for name in new} == {"value"}
@@ -178,7 +180,7 @@ def with_race(model: Path, folder: Path) -> Path:
 
 
 def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_alone(tmp_path: Path) -> None:
-    """`tests/ares/test_training.py` shows it of a trained attribute and of every weight; this, of benchmarks."""
+    """`tests/ares/training/test_stages.py` shows it of a trained attribute and of every weight; this, of benchmarks."""
     torch.set_num_threads(1)
     images = image_submission(tmp_path / "images", "iris")
     tiny = tiny_model(tmp_path / "tiny")
@@ -193,6 +195,6 @@ def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_a
     assert before.drop_columns("race").equals(after.drop_columns("race"))
 
     told = SubmissionMeta.model_validate(meta("iris") | {"labels": {"name": "tiny", "version": "1"}})
-    old, new = (iris.measure(Submission(told, {"annotations": table})) for table in tables)
+    old, new = (iris_values.measure(Submission(told, {"annotations": table})) for table in tables)
     assert old == new
     assert any(value.state == "value" for value in new.values())

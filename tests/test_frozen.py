@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from submissions.registry import NAMES
+from fairspace.submissions.benchmarks.registry import NAMES
 from tests import frozen
 from tests.sample_builds import sample_builds
 

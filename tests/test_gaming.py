@@ -17,14 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from submissions.benchmark import Scored
-from submissions.board import Row, ranked, scored_row
-from submissions.format import Submission
-from submissions.registry import NAMES, benchmark
-from submissions.result import Result, rescore
-from submissions.row_errors import with_errors
-from submissions.tiers import tiered
-from submissions.uncertainty.resampling import resample
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.board import ranked, scored_row
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.tiers import tiered
+from fairspace.submissions.uncertainty.resampling import resample
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
 from tests.scored_baselines import baseline
 from tests.shared_folder import shared_folder

@@ -13,19 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from submissions.baselines import NAMES as BASELINES
-from submissions.benchmark import Scored
-from submissions.check import check_submission
-from submissions.format import Submission
-from submissions.registry import NAMES, benchmark
-from submissions.result import Result, rescore, score_submission
-from submissions.values import Value
-from submissions.writing import write_submission
+from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.scoring import load_result, rescore, score_submission
+from fairspace.submissions.values import Value
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
-from tests.scored_baselines import baseline as baseline
-from tests.scored_baselines import scored_baseline
+from tests.scored_baselines import baseline, scored_baseline
 from tests.shared_folder import shared_folder
-from tests.submissions import iris_factory
+from tests.submissions.benchmarks.iris import factory as iris_factory
 
 UNFAVOURABLE = {
     "iris": [
@@ -153,7 +152,7 @@ def test_duplicates_are_refused(bench: str, name: str, folder: Path, tmp_path: P
 def test_a_result_is_rescored_from_its_file_alone(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
     result = scored_baseline(name, bench, folder)
     (tmp_path / "result.json").write_text(result.dumps(), encoding="utf-8")
-    loaded = Result.load(tmp_path / "result.json")
+    loaded = load_result(tmp_path / "result.json")
     assert loaded.dumps() == result.dumps()
     assert rescore(loaded, "inaugural").dumps() == result.dumps()
     for standard in benchmark(bench).standards:

@@ -10,18 +10,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from metrics.accuracy_disparity.formula import accuracy_disparity
-from metrics.answer_consistency_difference.formula import answer_consistency_difference
-from metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
-from metrics.distribution_divergence.formula import distribution_divergence
-from metrics.fact_or_fair.formula import entropy_score, factuality, fairness_score, kld_score
-from metrics.generation_success_penalty.formula import generation_success_penalty
-from metrics.genres_bias.formula import status_difference, subject_sentence_difference
-from metrics.hallucination_inconsistency.formula import hallucination_inconsistency
-from metrics.representation_disparity.formula import representation_disparity
-from metrics.statistical_parity_difference.formula import statistical_parity_difference
-from metrics.stereotype_drift.formula import stereotype_drift
-from metrics.stereotypical_association.formula import stereotypical_association
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
+from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
+from fairspace.metrics.distribution_divergence.formula import distribution_divergence
+from fairspace.metrics.fact_or_fair.formula import entropy_score, factuality, fairness_score, kld_score
+from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
+from fairspace.metrics.genres_bias.formula import status_difference, subject_sentence_difference
+from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
+from fairspace.metrics.representation_disparity.formula import representation_disparity
+from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
+from fairspace.metrics.stereotype_drift.formula import stereotype_drift
+from fairspace.metrics.stereotypical_association.formula import stereotypical_association
 
 Triple = tuple[float, float, float]
 Simulation = Callable[[np.random.Generator], tuple[float, Triple]]

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi
 
-from builders.artifacts import metric_names
-from builders.build import read_manifest
-from builders.registry import NAMES
+from fairspace.builders.engine.build import read_manifest
+from fairspace.builders.publishing.artifacts import metric_names
+from fairspace.builders.registry import NAMES
 from tests.hub.card_rules import check_card
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, STRANGER, Hub, online
@@ -28,7 +28,7 @@ from tests.metric_values import EXPECTED
 from tests.sample_builds import sample_builds
 
 pytestmark = pytest.mark.slow
-COMMAND = [sys.executable, "-c", "from submissions.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: 
         "FAIRSPACE_BASELINES": "0",
         "GRADIO_SERVER_PORT": str(port),
     }
-    start = "import sys; sys.path.insert(0, '.'); import leaderboard_space as space; print(space.__file__)"
+    start = "import sys; sys.path.insert(0, '.'); import fairspace.leaderboard_space as space; print(space.__file__)"
     where = subprocess.run(
         [sys.executable, "-c", start], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
     )

@@ -1,1 +1,1 @@
-"""Real models behind the interfaces of `builders/tools.py`; `opening.py` opens them by name."""
+"""Real models behind the interfaces of `builders/engine/tools.py`; `opening.py` opens them by name."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from builders.models.detection import not_one_person
-from builders.models.weights import best_device, find, loading, need
-from builders.tools import Labels, PersonDetector
+from fairspace.builders.engine.tools import Labels, PersonDetector
+from fairspace.builders.models.detection import not_one_person
+from fairspace.builders.models.weights import best_device, find, loading, need
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,7 +30,7 @@ class AresLabeller:
         detector: says whether there is one person.
 
     An attribute that ARES abstains from stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
-    Errors: BuildError TOOL_MISSING as `builders.models.weights`.
+    Errors: BuildError TOOL_MISSING as `fairspace.builders.models.weights`.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AresLabeller:
 
     @cached_property
     def _model(self) -> Any:
-        from ares.modeling_ares import AresModel
+        from fairspace.ares.modeling_ares import AresModel
 
         with loading(self.weights):
             model = AresModel.from_pretrained(self.weights.where, revision=self.weights.revision or "main")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from builders.models import weights
+from fairspace.builders.models import weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from builders.models.clip import Array, Clip
-from builders.models.detection import not_one_person
-from builders.tools import Labels, PersonDetector
+from fairspace.builders.engine.tools import Labels, PersonDetector
+from fairspace.builders.models.clip import Array, Clip
+from fairspace.builders.models.detection import not_one_person
 
 if TYPE_CHECKING:
     from PIL.Image import Image

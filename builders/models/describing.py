@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from builders.build import file_hash, write_atomically
-from builders.errors import BuildError
-from builders.models import weights
+from fairspace.builders.engine.build import file_hash, write_atomically
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
 
 DESCRIPTIONS = 5
 """GENRES, figure 9: "Please generate 5 different prompts"."""

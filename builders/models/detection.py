@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.build import file_hash
-from builders.errors import BuildError
-from builders.models import weights
-from builders.tools import Box, PersonDetector, Picture
+from fairspace.builders.engine.build import file_hash
+from fairspace.builders.engine.tools import Box, PersonDetector, Picture
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -175,7 +175,7 @@ def no_persons(model: str, labels: dict[str, int]) -> BuildError:
 
 def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[str]:
     """For each made image '' if it shows one person, else `no face` or `several faces`."""
-    from builders.making import jpeg
+    from fairspace.builders.engine.making import jpeg
 
     pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
     found = detector.detect(pictures)

@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from builders.errors import BuildError
-from builders.models import weights
-from builders.tools import Prompt
+from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from builders.models import diffusion, weights
-from builders.tools import Prompt
+from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.models import diffusion, weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image

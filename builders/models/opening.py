@@ -23,16 +23,16 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from builders.models.ares_labels import ARES, AresLabeller
-from builders.models.clip import CLIP, Clip, ClipMatcher
-from builders.models.clip_labels import ClipLabeller
-from builders.models.describing import EndpointDescriber, FileDescriber
-from builders.models.detection import YOLOS, UltralyticsDetector, YolosDetector
-from builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
-from builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
-from builders.models.schemes import Scheme, Types, read, wrong
-from builders.models.stored_boxes import StoredBoxes
-from builders.tools import Tools
+from fairspace.builders.engine.tools import Tools
+from fairspace.builders.models.ares_labels import ARES, AresLabeller
+from fairspace.builders.models.clip import CLIP, Clip, ClipMatcher
+from fairspace.builders.models.clip_labels import ClipLabeller
+from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
+from fairspace.builders.models.detection import YOLOS, UltralyticsDetector, YolosDetector
+from fairspace.builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
+from fairspace.builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
+from fairspace.builders.models.schemes import Scheme, Types, read, wrong
+from fairspace.builders.models.stored_boxes import StoredBoxes
 
 
 @dataclass

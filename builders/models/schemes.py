@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import parse_qsl
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 Types = Mapping[str, type]
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.build import file_hash
-from builders.errors import BuildError
-from builders.tools import Box, Picture
+from fairspace.builders.engine.build import file_hash
+from fairspace.builders.engine.tools import Box, Picture
+from fairspace.builders.errors import BuildError
 
 SCHEMA = pa.schema([("file", pa.string())] + [(name, pa.float64()) for name in ("x", "y", "width", "height", "score")])
 _BATCH = 20_000

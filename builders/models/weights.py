@@ -16,7 +16,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 _OFFLINE = ("1", "ON", "YES", "TRUE")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
 
-from builders.errors import BuildError
-from builders.iris_groups import OCCUPATIONS, SKIN_TONES
-from builders.sources.reading import AGAIN, inside, table
-from builders.tools import Box
+from fairspace.builders.engine.tools import Box
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import OCCUPATIONS, SKIN_TONES
+from fairspace.builders.sources.reading import AGAIN, inside, table
 
 ANNOTATIONS = "annotations/annotations.csv"
 _TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from builders.errors import BuildError
-from builders.sources.reading import AGAIN, inside, table
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources.reading import AGAIN, inside, table
 
 SPLITS = ("train", "val")
 BUCKETS: Mapping[str, str] = {

@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.errors import BuildError
-from builders.sources.labour_categories import CPS_ROWS
-from builders.sources.labour_shares import Row, Shares, official, percent
-from builders.sources.reading import AGAIN, cells
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources.labour_categories import CPS_ROWS
+from fairspace.builders.sources.labour_shares import Row, Shares, official, percent
+from fairspace.builders.sources.reading import AGAIN, cells
 
 _TOTAL = "total"
 _PEOPLE = (_TOTAL, "women", "white", "black or african american", "asian", "hispanic or latino")

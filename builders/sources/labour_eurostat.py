@@ -15,10 +15,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from builders.errors import BuildError
-from builders.sources.labour_categories import isco_codes
-from builders.sources.labour_shares import Row, Shares, official, percent
-from builders.sources.reading import AGAIN, lines
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources.labour_categories import isco_codes
+from fairspace.builders.sources.labour_shares import Row, Shares, official, percent
+from fairspace.builders.sources.reading import AGAIN, lines
 
 _DIMENSIONS = {"freq", "isco08", "age", "sex", "unit", "geo"}
 _PARTS: Mapping[str, tuple[tuple[tuple[str, str, int], ...], ...]] = {

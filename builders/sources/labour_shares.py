@@ -1,4 +1,4 @@
-"""Shares of one region as the labour table readers give them, and as a region file of `builders/labour.py`."""
+"""Shares of one region as the labour table readers give them, and as a region file of `builders/iris/labour.py`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 
-from builders.iris_groups import GROUP_NAMES
-from builders.labour import REGIONS
+from fairspace.builders.iris.groups import GROUP_NAMES
+from fairspace.builders.iris.labour import REGIONS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.sources import SOURCES, Source
+from fairspace.builders.sources import SOURCES, Source
 
 IMAGES = (".jpg", ".jpeg", ".png")
 

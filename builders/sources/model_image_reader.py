@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from builders.sources.model_images import StoredImage
-from builders.sources.model_parquet import bad_image, rows
+from fairspace.builders.sources.model_images import StoredImage
+from fairspace.builders.sources.model_parquet import bad_image, rows
 
 _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 _BATCH = 64

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from builders.errors import BuildError
-from builders.iris_groups import AGES, GENDERS, SKIN_TONES
-from builders.sources.model_parquet import bad_image, bad_layout, bad_value, image_type, rows
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
+from fairspace.builders.sources.model_parquet import bad_image, bad_layout, bad_value, image_type, rows
 
 STATUSES = ("ok", "no_face", "unreadable", "abstained", "refused")
 IMAGELESS = ("unreadable", "refused")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 
 def rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from builders.errors import BuildError
-from builders.iris_groups import SKIN_TONES
-from builders.sources.reading import AGAIN, inside, table
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import SKIN_TONES
+from fairspace.builders.sources.reading import AGAIN, inside, table
 
 DETAILS = "mst-e_image_details.csv"
 IMAGES = (".jpg", ".jpeg", ".png")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 AGAIN = "take the file from the source again and do not save it with a spreadsheet program"
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 OLDEST = 116
 GENDERS = ("male", "female")

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from leaderboard_space.boards.by_board import by_entry
-from leaderboard_space.boards.exact import exact, ranked_number
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.boards.table import board_table, slug
-from leaderboard_space.boards.views import VIEWS, draft_of
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.events import Event
-from leaderboard_space.intake import User
-from leaderboard_space.space import Space
-from leaderboard_space.state import Submission
-from submissions.board import Row
-from submissions.faults import plain
-from submissions.registry import NAMES, benchmark
-from submissions.result import find_standard
-from submissions.row_errors import with_errors
-from submissions.tiers import why_no_tier
-from submissions.values import Value
+from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.tables.exact import exact, ranked_number
+from fairspace.leaderboard_space.boards.tables.table import board_table, slug
+from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import Event
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import Submission
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.tiers import why_no_tier
+from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
 MOST_WAITING = 200

@@ -13,9 +13,9 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from leaderboard_space import maintaining
-from leaderboard_space.api import data
-from leaderboard_space.api.models import (
+from fairspace.leaderboard_space import maintaining
+from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.api.models import (
     Action,
     Board,
     BoardAbout,
@@ -27,16 +27,16 @@ from leaderboard_space.api.models import (
     StandardAbout,
     SubmissionState,
 )
-from leaderboard_space.boards.query import PARAMETERS, BoardQuery
-from leaderboard_space.boards.views import chosen_standard, chosen_view
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.space import Space
-from leaderboard_space.state import Submission
-from leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
-from leaderboard_space.web.store_threads import with_store
-from leaderboard_space.web.uploads import received
-from submissions.faults import plain
-from submissions.version import VERSION
+from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
+from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import Submission
+from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
+from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.leaderboard_space.web.uploads import received
+from fairspace.submissions.errors import plain
+from fairspace.submissions.version import VERSION
 
 REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
 router = APIRouter(prefix="/api/v1", responses=REFUSALS)

@@ -9,11 +9,12 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from leaderboard_space.errors import SpaceError
-from submissions.board import Row, check_adjustment
-from submissions.faults import UsageError
-from submissions.registry import benchmark as find_benchmark
-from submissions.sensitivity import AS_RELEASED, OWN, Adjustable, Adjustment
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustable, Adjustment
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.results.board import check_adjustment
+from fairspace.submissions.results.row import Row
 
 LONGEST = 3000
 """Characters of a list."""

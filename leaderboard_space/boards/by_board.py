@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
-from submissions.board import Row
+from fairspace.submissions.results.row import Row
 
 Made = TypeVar("Made")
 Rows = tuple[Row, ...]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from leaderboard_space.boards.differences import Difference, differences
-from leaderboard_space.boards.figures import value_of
-from leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
-from leaderboard_space.boards.text import coverage, number, plain, shortened, shown
-from metrics.iris_score.standards import GRANULAR, SECTORS, Granular
-from submissions.board import Row
-from submissions.values import Value
+from fairspace.leaderboard_space.boards.differences import Difference, differences
+from fairspace.leaderboard_space.boards.figures.figures import value_of
+from fairspace.leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
+from fairspace.leaderboard_space.boards.text import coverage, shortened, shown
+from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, Granular
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value
 
 DIGITS, PERCENT_DIGITS = 4, 2
 """Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""

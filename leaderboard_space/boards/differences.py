@@ -1,6 +1,7 @@
 """How sure the difference of two models is: their draws are of the same clusters, so they are compared pair by pair.
 
-A difference is made as a single score is (`submissions.uncertainty.scores`): a bracket from no bias to the largest that
+A difference is made as a single score is (`fairspace.submissions.uncertainty.scores`): a bracket from no bias to the
+largest that
 the draws show, and 1.96 standard errors of the pairs on either side; a ratio where scores are logarithmic. The test is
 that of tiers, for one pair alone: more than 1.96 errors away from 0. It asks nothing about bias, because two models
 that are alike are biased alike. A difference may be significant while its interval, which allows for bias, holds 0.
@@ -15,16 +16,16 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtri
 
-from submissions.benchmark import Benchmark
-from submissions.board import Row
-from submissions.registry import benchmark as find_benchmark
-from submissions.result import find_standard
-from submissions.sensitivity import AS_RELEASED
-from submissions.tiers import FEWEST_DRAWS
-from submissions.uncertainty.bootstrap import TIED
-from submissions.uncertainty.design import Floats
-from submissions.uncertainty.scores import WITHOUT, turned
-from submissions.uncertainty.uncertainty import LEVEL
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.tiers import FEWEST_DRAWS
+from fairspace.submissions.uncertainty.bootstrap import TIED
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.scores import WITHOUT, turned
+from fairspace.submissions.uncertainty.uncertainty import LEVEL
 
 Verdict = Literal["significant", "significant if their biases are alike", "not significant"]
 Z = float(-ndtri((1 - LEVEL) / 2))

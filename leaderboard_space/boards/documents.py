@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).parents[2]
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 

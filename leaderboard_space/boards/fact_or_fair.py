@@ -8,17 +8,19 @@ from functools import partial
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard_space.boards import plots
-from leaderboard_space.boards.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
-from leaderboard_space.boards.tables import Column
-from leaderboard_space.boards.telling import behind, visibility
-from leaderboard_space.boards.text import number, plain
-from leaderboard_space.boards.view import Slice, View
-from metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
-from submissions.board import Row
-from submissions.fact_or_fair import STANDARDS
-from submissions.published import KINDS
-from submissions.values import Value
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
+from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.leaderboard_space.boards.telling import behind, visibility
+from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
+from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
+from fairspace.submissions.benchmarks.published import KINDS
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value
 
 
 def _slice(kind: str) -> Slice:
@@ -41,7 +43,7 @@ CONTEXTS = {
     "objective": ("llm_objective", "t2i_objective"),
     "subjective": ("llm_base", "t2i_subjective"),
 }
-COLOURS = {"objective": plots.BLUE, "subjective": plots.ORANGE}
+COLOURS = {"objective": plots_plotting.BLUE, "subjective": plots_plotting.ORANGE}
 
 HOW_TO_READ = """
 **How to read this.** All scores in percent, higher is better. *Fact* is the share of objective questions answered with
@@ -107,7 +109,7 @@ def _plane(points: Sequence[plots.Point], groups: int) -> go.Figure:
         y=curve.round(3).tolist(),
         mode="lines",
         name="bound",
-        line={"color": plots.GREY, "width": 2, "dash": "dot"},
+        line={"color": plots_plotting.GREY, "width": 2, "dash": "dot"},
         hoverinfo="skip",
     )
     figure.update_xaxes(title="S_fact, %", range=[0, 102])
@@ -175,7 +177,7 @@ FIGURES = (
         ranking(
             lambda row: f"average_{kind_of(row)}",
             "mean, %",
-            {KINDS["llm"]: plots.BLUE, KINDS["t2i"]: plots.ORANGE},
+            {KINDS["llm"]: plots_plotting.BLUE, KINDS["t2i"]: plots_plotting.ORANGE},
             100.0,
             cohort="Kind",
         ),

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from leaderboard_space.boards import plots
-from leaderboard_space.boards.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
-from leaderboard_space.boards.tables import Column
-from leaderboard_space.boards.text import plain
-from leaderboard_space.boards.view import Slice, View
-from metrics.total_bias_score.standards import COHORTS
-from submissions.board import Row
-from submissions.published import EVALUATORS
-from submissions.values import Value
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
+from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.benchmarks.published import EVALUATORS
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value
 
 METRICS = {
     "M1": "warmth %",
@@ -136,7 +137,11 @@ FIGURES = (
         ranking(
             lambda row: "TBS",
             "TBS",
-            dict(zip(EVALUATORS.values(), (plots.BLUE, plots.ORANGE, plots.GREEN), strict=True)),
+            dict(
+                zip(
+                    EVALUATORS.values(), (plots_plotting.BLUE, plots_plotting.ORANGE, plots_plotting.GREEN), strict=True
+                )
+            ),
             most=40,
             cohort="Evaluator",
         ),

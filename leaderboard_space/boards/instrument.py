@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard_space.boards.text import number, plain
-from submissions.result import Result
-from submissions.uncertainty.variant import KINDS, Kind, Variant
-from submissions.uncertainty.variant_scores import variant_scores
-from submissions.values import Value
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.variant_scores import variant_scores
+from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
+from fairspace.submissions.values import Value
 
 TITLES: Mapping[Kind, tuple[str, str]] = {
     "occupation_threshold": (

@@ -7,14 +7,26 @@ from functools import partial
 
 import plotly.graph_objects as go
 
-from leaderboard_space.boards import plots
-from leaderboard_space.boards.figures import Drawing, Figure, Place, Source, Table, ranking, value_of, values_table
-from leaderboard_space.boards.tables import Column
-from leaderboard_space.boards.telling import visibility
-from leaderboard_space.boards.text import number, plain, plot, shortened
-from leaderboard_space.boards.view import Slice, View, figure_of
-from metrics.iris_score.standards import ARCHETYPES, STANDARDS
-from submissions.board import Row
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.figures.figures import (
+    Drawing,
+    Figure,
+    Place,
+    Source,
+    Table,
+    ranking,
+    value_of,
+    values_table,
+)
+from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.leaderboard_space.boards.telling import visibility
+from fairspace.leaderboard_space.boards.text import shortened
+from fairspace.leaderboard_space.boards.view import Slice, View, figure_of
+from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
+from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import FAINT, number, plot
+from fairspace.submissions.results.row import Row
 
 SECTORS = {
     "IFS_Und": "IFS Und",
@@ -52,7 +64,7 @@ TOP = 120.0
 _BOTH: tuple[Place, ...] = ("model", "compare")
 TASKS = {"Und": "Understanding", "Gen": "Generation"}
 AXES = {"IFS": "Ideal fairness (IFS)", "RFS": "Real-world fidelity (RFS)", "BIS": "Steerability (BIS)"}
-_COLOURS = {"Und": plots.BLUE, "Gen": plots.ORANGE}
+_COLOURS = {"Und": plots_plotting.BLUE, "Gen": plots_plotting.ORANGE}
 FEW, MOST = 40, 120
 """Models that the fairness space shows, and up to how many it shows their bounds."""
 
@@ -105,7 +117,7 @@ def _bars(source: Source) -> Drawing:
     return Drawing(draw, values_table(source.chosen, SECTORS), beyond)
 
 
-_DOTTED = {"color": plots.GREY, "width": 1.5, "dash": "dot"}
+_DOTTED = {"color": plots_plotting.GREY, "width": 1.5, "dash": "dot"}
 
 
 def _in_task(row: Row, task: str) -> bool:
@@ -146,7 +158,7 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
         numbers = [axis.numbers() for axis in axes]
         errors = {}
         if len(own) <= FEW:
-            thin = {"thickness": 2, "width": 0, "color": plots.FAINT}
+            thin = {"thickness": 2, "width": 0, "color": FAINT}
             errors = {f"error_{name}": axis.errors() | thin for name, axis in zip("xyz", axes, strict=True)}
         figure.add_scatter3d(
             x=numbers[0],
@@ -167,18 +179,18 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
     for row in chosen:
         if all(_in_task(row, task) for task in TASKS):
             ends = [[row.scores[f"{axis}_{task}"].value for task in TASKS] for axis in AXES]
-            line = {"color": plots.GREY, "width": 4, "dash": "dash"}
+            line = {"color": plots_plotting.GREY, "width": 4, "dash": "dash"}
             figure.add_scatter3d(
                 x=ends[0], y=ends[1], z=ends[2], mode="lines", line=line, showlegend=False, hoverinfo="skip"
             )
     for axis in range(3):
         figure.add_trace(_plane(axis, level, reach))
-    plots.finish(figure, 620)
+    plots_plotting.finish(figure, 620)
     side: dict[str, object] = {
         "range": [0, reach],
-        "gridcolor": plots.GRID,
-        "zerolinecolor": plots.GREY,
-        "color": plots.GREY,
+        "gridcolor": plots_plotting.GRID,
+        "zerolinecolor": plots_plotting.GREY,
+        "color": plots_plotting.GREY,
     }
     side |= {"showbackground": False, "tickfont": {"size": 11}}
     return figure.update_layout(
@@ -208,7 +220,7 @@ def _plane(axis: int, level: float, reach: float) -> go.Mesh3d:
         i=[0, 0],
         j=[1, 2],
         k=[2, 3],
-        color=plots.GREY,
+        color=plots_plotting.GREY,
         opacity=0.13,
         hoverinfo="skip",
         showlegend=False,
@@ -274,7 +286,7 @@ FIGURES = (
         "IRIS score with its bounds",
         "One line per model, the best above. The point is the score of the samples that there are, the line reaches "
         "from the worst to the best that missing ones could have made of it; ranks go by its left end.",
-        ranking(lambda row: "iris_score", "IRIS score", {"": plots.BLUE}),
+        ranking(lambda row: "iris_score", "IRIS score", {"": plots_plotting.BLUE}),
     ),
     Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1, caution=caution),
     Figure("sectors", "Six sectors with their bounds", _HOW_SECTORS, _bars, _BOTH, 400, needs=1, caution=caution),

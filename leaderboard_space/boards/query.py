@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from leaderboard_space.boards import adjusting
-from leaderboard_space.boards.adjusting import DECIMALS, decimal, read_adjustment, told
-from leaderboard_space.boards.views import chosen_standard, chosen_view, known
-from leaderboard_space.errors import SpaceError
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from fairspace.leaderboard_space.boards import adjusting
+from fairspace.leaderboard_space.boards.adjusting import DECIMALS, decimal, read_adjustment, told
+from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view, known
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 
 COLUMN_SETS = {
     "scores": "Scores",

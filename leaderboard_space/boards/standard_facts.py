@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from builders.labour import REGIONS
-from leaderboard_space.boards.comparison import describe
-from leaderboard_space.boards.figures import Table
-from leaderboard_space.boards.genres import METRICS as GENRES_METRICS
-from leaderboard_space.boards.genres import RELATIONS
-from leaderboard_space.boards.stereotypical_bias import SCENARIOS, TOPS
-from leaderboard_space.boards.text import number, plain
-from metrics.fact_or_fair.formula import GROUPS
-from submissions.board import Row
-from submissions.fact_or_fair import CONTEXTS
-from submissions.registry import benchmark as find_benchmark
-from submissions.standard_triggers import Succession, succession
-from submissions.standards import changed_references, digest, document, fields, moves
+from fairspace.builders.iris.labour import REGIONS
+from fairspace.leaderboard_space.boards.comparison import describe
+from fairspace.leaderboard_space.boards.figures.figures import Table
+from fairspace.leaderboard_space.boards.genres import METRICS as GENRES_METRICS
+from fairspace.leaderboard_space.boards.genres import RELATIONS
+from fairspace.leaderboard_space.boards.stereotypical_bias import SCENARIOS, TOPS
+from fairspace.metrics.fact_or_fair.formula import GROUPS
+from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
+from fairspace.submissions.standards.triggers import Succession, succession
 
 __all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of", "triggers"]
 

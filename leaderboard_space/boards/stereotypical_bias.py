@@ -8,15 +8,26 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from builders.labour import REFERENCE
-from builders.stereotypical_bias import GROUPS
-from leaderboard_space.boards import plots, telling
-from leaderboard_space.boards.figures import Drawing, Figure, Source, Table, ranking, value_of, values_table
-from leaderboard_space.boards.tables import Column
-from leaderboard_space.boards.text import number, plain
-from leaderboard_space.boards.view import Slice, View
-from submissions.board import Row
-from submissions.values import Value, measured, undefined
+from fairspace.builders import REFERENCE
+from fairspace.builders.stereotypical_bias.plan import GROUPS
+from fairspace.leaderboard_space.boards import telling
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.figures.figures import (
+    Drawing,
+    Figure,
+    Source,
+    Table,
+    ranking,
+    value_of,
+    values_table,
+)
+from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value, measured, undefined
 
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
 TOPS = {"gender": 0.5, "race": 0.375}
@@ -202,7 +213,7 @@ FIGURES = (
         "Mean of the six scores with its bounds",
         "One line per model, the least biased above. The line reaches from the best to the worst that unanswered "
         "questions could have made of the mean; ranks go by its right end. Printed rows have no bounds and no rank.",
-        ranking(lambda row: "total", "mean of six scores", {"": plots.BLUE}),
+        ranking(lambda row: "total", "mean of six scores", {"": plots_plotting.BLUE}),
     ),
     *(
         Figure(

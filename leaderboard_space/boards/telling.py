@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leaderboard_space.boards.text import number, plain
-from submissions.board import Row
-from submissions.sensitivity import LEFT_OUT, is_left_out
-from submissions.uncertainty.uncertainty import Uncertainty
-from submissions.values import Value
+from fairspace.submissions.benchmarks.adjustment import LEFT_OUT, is_left_out
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import Value
 
 COMPUTED = "computed from printed values"
 NOT_AVAILABLE = "not available"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from submissions.faults import plain as plain
-from submissions.values import Value
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.values import Value
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
 
@@ -23,21 +23,6 @@ def shortened(text: str, most: int) -> str:
 def prose(text: str) -> Markup:
     """Our own Markdown as HTML; never for submitted text."""
     return Markup(_MARKDOWN.render(text))  # noqa: S704 our own text
-
-
-def plot(text: str) -> str:
-    """Submitted text for plotly, which reads a few HTML tags in names, labels and hover texts."""
-    return html.escape(plain(text))
-
-
-def number(value: float | None, digits: int, signed: bool = False) -> str:
-    """A number with a true minus sign, '–' for None; never '-0.00'."""
-    if value is None:
-        return "–"
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    if float(text) == 0:
-        text = text.lstrip("+-")
-    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def shown(value: Value, digits: int = 4) -> str:

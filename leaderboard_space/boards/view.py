@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from leaderboard_space.boards.figures import Figure
-from leaderboard_space.boards.tables import Column
-from submissions.board import Row
+from fairspace.leaderboard_space.boards.figures.figures import Figure
+from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.submissions.results.row import Row
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from leaderboard_space.boards import fact_or_fair, genres, iris, stereotypical_bias
-from leaderboard_space.boards.view import View
-from leaderboard_space.errors import SpaceError
-from submissions.faults import did_you_mean
-from submissions.registry import benchmark as find_benchmark
+from fairspace.leaderboard_space.boards import fact_or_fair, genres, iris, stereotypical_bias
+from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import did_you_mean
 
 VIEWS: dict[str, View] = {
     view.benchmark: view for view in (iris.VIEW, fact_or_fair.VIEW, stereotypical_bias.VIEW, genres.VIEW)

@@ -16,14 +16,14 @@ from fastapi import FastAPI
 from gradio import queueing, routes
 from starlette.routing import Mount
 
-from leaderboard_space.gradio_pages.calls import Failures
-from leaderboard_space.gradio_pages.endpoints import add_endpoints
-from leaderboard_space.gradio_pages.gate import Gate
-from leaderboard_space.gradio_pages.maintain import build_maintain
-from leaderboard_space.gradio_pages.memory import SESSIONS
-from leaderboard_space.gradio_pages.submit import build_submit
-from leaderboard_space.space import Space
-from leaderboard_space.web.guard import ENVELOPE_BYTES
+from fairspace.leaderboard_space.gradio_pages.calls import Failures
+from fairspace.leaderboard_space.gradio_pages.endpoints import add_endpoints
+from fairspace.leaderboard_space.gradio_pages.gate import Gate
+from fairspace.leaderboard_space.gradio_pages.maintain import build_maintain
+from fairspace.leaderboard_space.gradio_pages.memory import SESSIONS
+from fairspace.leaderboard_space.gradio_pages.submit import build_submit
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
 
 KEPT_SECONDS = 3600
 """After which an uploaded file that nobody handed in is deleted."""

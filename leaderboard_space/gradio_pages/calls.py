@@ -17,8 +17,8 @@ from gradio.components.api_component import Api
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.parts import uploads
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.parts import uploads
 
 LOGGER = logging.getLogger("fairspace.gradio")
 JOIN = "/gradio_api/queue/join"

@@ -13,16 +13,16 @@ import gradio as gr
 from gradio.events import api
 from starlette.datastructures import QueryParams
 
-from leaderboard_space.api import data
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.boards.views import chosen_standard, chosen_view
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.parts import asker, handed_in, http
-from leaderboard_space.space import Space
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.identity import current_user
-from leaderboard_space.web.refusals import as_space_error, note
-from submissions.faults import UsageError
+from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.parts import asker, handed_in, http
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.refusals import as_space_error, note
+from fairspace.submissions.errors import UsageError
 
 ROWS = 100
 Found = TypeVar("Found")

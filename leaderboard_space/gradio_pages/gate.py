@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.calls import checked
-from leaderboard_space.gradio_pages.memory import Results
-from leaderboard_space.gradio_pages.parts import uploads
-from leaderboard_space.pages.rendering import ENVIRONMENT, HUB
-from leaderboard_space.web.identity import current_user
-from leaderboard_space.web.refusals import note, refuse, unknown
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.calls import checked
+from fairspace.leaderboard_space.gradio_pages.memory import Results
+from fairspace.leaderboard_space.gradio_pages.parts import uploads
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, HUB
+from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.refusals import note, refuse, unknown
 
 UPLOAD = "/gradio_api/upload"
 PAGES = {"/submit": "Submit", "/maintain": "Maintain"}

@@ -6,13 +6,13 @@ from typing import Any
 
 import gradio as gr
 
-from leaderboard_space import maintaining
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.parts import asker, html, http, part, refused
-from leaderboard_space.intake import User
-from leaderboard_space.space import Space
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.identity import current_user, maintains
+from fairspace.leaderboard_space import maintaining
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.parts import asker, html, http, part, refused
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.identity import current_user, maintains
 
 ROWS = 50
 """Rows that are listed: the last ones in which the search finds its words."""

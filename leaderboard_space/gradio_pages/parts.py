@@ -11,10 +11,10 @@ from typing import Any
 import gradio as gr
 from starlette.requests import Request
 
-from leaderboard_space.intake import User
-from leaderboard_space.pages.rendering import ENVIRONMENT
-from leaderboard_space.web.identity import required_user
-from leaderboard_space.web.refusals import as_space_error, note
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
+from fairspace.leaderboard_space.web.identity import required_user
+from fairspace.leaderboard_space.web.refusals import as_space_error, note
 
 
 def asker(request: gr.Request) -> User:

@@ -7,15 +7,15 @@ from typing import Any
 
 import gradio as gr
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.parts import asker, handed_in, html, http, part, refused
-from leaderboard_space.intake import User
-from leaderboard_space.pages.submission import standing
-from leaderboard_space.space import Space
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.identity import current_user
-from leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
-from leaderboard_space.web.tokens import DAYS
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.parts import asker, handed_in, html, http, part, refused
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.pages.submission import standing
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
+from fairspace.leaderboard_space.web.tokens import DAYS
 
 OWN = 20
 """Submissions of one's own that are listed, the last ones."""

@@ -15,18 +15,20 @@ from typing import TypeVar
 
 import orjson
 
-from leaderboard_space.events import Draft
-from leaderboard_space.jobs.child import Ended, run_child, threads_of_user
-from leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, SECONDS
-from leaderboard_space.jobs.limits import JobLimits
-from leaderboard_space.jobs.queue import TROUBLE, Job, JobQueue, Record
-from leaderboard_space.jobs.scoring import FAULTS, RESULT
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State, Submission, result_draft
-from leaderboard_space.storage import StorageError, submission_path
-from submissions.faults import Fault, UsageError
-from submissions.result import MAX_BYTES, Result
-from submissions.uncertainty.resampling import SETTING as RESAMPLES
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.jobs.child import Ended, run_child, threads_of_user
+from fairspace.leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, SECONDS
+from fairspace.leaderboard_space.jobs.limits import JobLimits
+from fairspace.leaderboard_space.jobs.queue import TROUBLE, Job, JobQueue, Record
+from fairspace.leaderboard_space.jobs.scoring import FAULTS, RESULT
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State, Submission, result_draft
+from fairspace.leaderboard_space.storage import StorageError, submission_path
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import MAX_BYTES, load_result
+from fairspace.submissions.uncertainty.resampling import SETTING as RESAMPLES
 
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
@@ -241,7 +243,7 @@ def read_outcome(ended: Ended, folder: Path) -> Outcome:
         faults = folder / FAULTS
         if faults.is_file() and faults.stat().st_size <= MAX_BYTES:
             return Outcome(faults=tuple(Fault(**fault) for fault in orjson.loads(faults.read_bytes())))
-        return Outcome(result=Result.load(folder / RESULT))
+        return Outcome(result=load_result(folder / RESULT))
     except (UsageError, ValueError, TypeError) as error:
         _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
         return Outcome(reason="ended without a result")

@@ -7,17 +7,17 @@ import threading
 from collections import Counter
 from dataclasses import replace
 
-from leaderboard_space.jobs.attempt import limits, read_outcome, scoring_settings, scratch
-from leaderboard_space.jobs.child import run_child
-from leaderboard_space.jobs.queue import Job
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State, add_result
-from submissions.bundled import missing
+from fairspace.leaderboard_space.jobs.attempt import limits, read_outcome, scoring_settings, scratch
+from fairspace.leaderboard_space.jobs.bundled import missing
+from fairspace.leaderboard_space.jobs.child import run_child
+from fairspace.leaderboard_space.jobs.queue import Job
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State, add_result
 
 LEASE = Job("baselines", 0)
 """Whoever has it scores baselines."""
 _LOG = logging.getLogger("fairspace.jobs")
-_SCORING = "leaderboard_space.jobs.scoring_baseline"
+_SCORING = "fairspace.leaderboard_space.jobs.scoring_baseline"
 _NICE = 19
 _HALTS = 2
 

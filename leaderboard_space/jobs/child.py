@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from leaderboard_space.jobs.limits import MEMORY, JobLimits
+from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
 
 LOOK_SECONDS = 0.2
 """How often the processes of a job are looked at."""
@@ -24,7 +24,7 @@ _KEPT_BYTES = 4096
 _FILES = 10_000
 _THREADS = 1024
 _END_SECONDS = 5.0
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).parents[3]
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 
 
@@ -68,7 +68,7 @@ def run_child(
     begun = time.monotonic()
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    limited = ["leaderboard_space.jobs.limits", limits.dumps(), str(os.getpid())]
+    limited = ["fairspace.leaderboard_space.jobs.limits", limits.dumps(), str(os.getpid())]
     with subprocess.Popen(
         [sys.executable, "-P", "-B", "-m", *limited, module, *arguments],
         cwd=folder,

@@ -19,15 +19,15 @@ from typing import IO, Literal
 
 from huey.consumer import Consumer
 
-from leaderboard_space.jobs.attempt import Attempt, HaltedError, waiting
-from leaderboard_space.jobs.baselines import LEASE, BaselineJobs
-from leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
-from leaderboard_space.jobs.watchdog import Watchdog
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.jobs.attempt import Attempt, HaltedError, waiting
+from fairspace.leaderboard_space.jobs.baselines import LEASE, BaselineJobs
+from fairspace.leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
+from fairspace.leaderboard_space.jobs.watchdog import Watchdog
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State, Submission
 
 Stage = Literal["queued", "running", "retried", "ended"]
-SCORING = "leaderboard_space.jobs.scoring"
+SCORING = "fairspace.leaderboard_space.jobs.scoring"
 LOCK = "workers.lock"
 _LOG = logging.getLogger("fairspace.jobs")
 _KILL_SECONDS = 10.0

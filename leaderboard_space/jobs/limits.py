@@ -1,4 +1,4 @@
-"""`python -m leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...` runs a module within limits on itself.
+"""Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
 
 It dies with its parent, and ends with `MEMORY` where Python found no more memory. Nothing but the standard library is
 loaded before the limits hold.

@@ -20,8 +20,8 @@ from huey.registry import Message
 from huey.serializer import Serializer
 from huey.storage import SqliteStorage
 
-from leaderboard_space.settings import Settings
-from leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.storage import StorageError
 
 FILE = "queue.db"
 _LOG = logging.getLogger("fairspace.jobs")

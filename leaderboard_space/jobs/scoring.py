@@ -1,4 +1,4 @@
-"""`python -m leaderboard_space.jobs.scoring FILE FOLDER`: check a submission and score it, in a process of its own.
+"""Check and score a submission in a child process: `python -m fairspace.leaderboard_space.jobs.scoring FILE FOLDER`.
 
 It writes `result.json`, or `faults.json` for a submission that cannot be scored, into the folder.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import orjson
 
-from submissions.check import check_submission
-from submissions.result import score_submission
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.results.scoring import score_submission
 
 RESULT, FAULTS = "result.json", "faults.json"
 

@@ -1,4 +1,6 @@
-"""`python -m leaderboard_space.jobs.scoring_baseline BENCHMARK NAME FOLDER`: score a baseline in a process of its own.
+"""Score a baseline in a child process.
+
+`python -m fairspace.leaderboard_space.jobs.scoring_baseline BENCHMARK NAME FOLDER`
 
 It writes `result.json` into the folder.
 """
@@ -8,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from leaderboard_space.jobs.scoring import RESULT
-from submissions.bundled import score_one
+from fairspace.leaderboard_space.jobs.bundled import score_one
+from fairspace.leaderboard_space.jobs.scoring import RESULT
 
 if __name__ == "__main__":
     benchmark, name, folder = sys.argv[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from leaderboard_space.jobs.queue import Job, Lease
+from fairspace.leaderboard_space.jobs.queue import Job, Lease
 
 
 class Watchdog:

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from leaderboard_space.space import Space
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.identity import space_of
 
 router = APIRouter(include_in_schema=False)
 ROOM = 1 << 30

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from leaderboard_space.jobs import counters
-from leaderboard_space.space import Space
-from submissions.registry import NAMES
+from fairspace.leaderboard_space.jobs import counters
+from fairspace.leaderboard_space.space import Space
+from fairspace.submissions.benchmarks.registry import NAMES
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 60)
 """Upper bounds of the classes of seconds."""

@@ -10,10 +10,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard_space.operation.logs import REQUEST
-from leaderboard_space.operation.metrics import Metrics
-from leaderboard_space.web.refusals import QUIET, as_space_error, refuse
-from submissions.faults import plain
+from fairspace.leaderboard_space.operation.logs import REQUEST
+from fairspace.leaderboard_space.operation.metrics import Metrics
+from fairspace.leaderboard_space.web.refusals import QUIET, as_space_error, refuse
+from fairspace.submissions.errors import plain
 
 LOGGER = logging.getLogger("fairspace.request")
 UNKNOWN = "(unknown)"

@@ -9,10 +9,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.errors import CODES, STATUS
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from leaderboard_space.web.tokens import DAYS
+from fairspace.leaderboard_space.errors import CODES, STATUS
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.tokens import DAYS
 
 router = APIRouter(include_in_schema=False)
 EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796", "action": "withdraw"}

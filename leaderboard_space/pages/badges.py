@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.columns import bounds, provenance_of
-from leaderboard_space.boards.query import PROVENANCES
-from leaderboard_space.boards.text import plain, shortened
-from leaderboard_space.boards.view import View, total_of
-from leaderboard_space.boards.views import draft_of, named_standard
-from leaderboard_space.pages.model import find_row, view_and_standard
-from leaderboard_space.pages.rendering import ENVIRONMENT, page
-from leaderboard_space.state import State
-from leaderboard_space.web.identity import space_of
-from submissions.board import Row, logged_row
-from submissions.registry import benchmark as find_benchmark
+from fairspace.leaderboard_space.boards.query import PROVENANCES
+from fairspace.leaderboard_space.boards.tables.columns import bounds, provenance_of
+from fairspace.leaderboard_space.boards.text import shortened
+from fairspace.leaderboard_space.boards.view import View, total_of
+from fairspace.leaderboard_space.boards.views import draft_of, named_standard
+from fairspace.leaderboard_space.pages.model import find_row, view_and_standard
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, page
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.board import logged_row
+from fairspace.submissions.results.row import Row
 
 router = APIRouter(include_in_schema=False)
 SECONDS = 300

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.adjusting import panel
-from leaderboard_space.boards.by_board import by_entry
-from leaderboard_space.boards.columns import TIER, BoardColumn
-from leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
-from leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
-from leaderboard_space.boards.view import View
-from leaderboard_space.boards.views import VIEWS
-from leaderboard_space.pages.figures import GALLERY
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from submissions.registry import benchmark as find_benchmark
-from submissions.row_errors import with_errors
-from submissions.sensitivity import AS_RELEASED
+from fairspace.leaderboard_space.boards.adjusting import panel
+from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
+from fairspace.leaderboard_space.boards.tables.columns import TIER, BoardColumn
+from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table, check_models, slug
+from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100

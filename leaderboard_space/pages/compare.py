@@ -8,19 +8,19 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.boards.comparison import facts, lines, making
-from leaderboard_space.boards.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
-from leaderboard_space.boards.profiles import profiles
-from leaderboard_space.boards.text import plain
-from leaderboard_space.boards.views import VIEWS, chosen_standard, chosen_view
-from leaderboard_space.pages.figures import GALLERY
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.state import State
-from leaderboard_space.web.identity import space_of
-from leaderboard_space.web.store_threads import with_store
-from submissions.board import Row
-from submissions.registry import benchmark as find_benchmark
-from submissions.row_errors import with_errors
+from fairspace.leaderboard_space.boards.comparison import facts, lines, making
+from fairspace.leaderboard_space.boards.figures.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
+from fairspace.leaderboard_space.boards.figures.profiles import profiles
+from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, chosen_view
+from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 OFFERED = 12

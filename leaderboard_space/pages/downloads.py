@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.adjusting import words
-from leaderboard_space.boards.export import as_csv, as_json, as_parquet
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.boards.table import board_table, check_models
-from leaderboard_space.boards.views import draft_of, known
-from leaderboard_space.state import State
-from leaderboard_space.web.identity import space_of
-from submissions.board import Row
-from submissions.row_errors import with_errors
-from submissions.version import VERSION
+from fairspace.leaderboard_space.boards.adjusting import words
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.tables.export import as_csv, as_json, as_parquet
+from fairspace.leaderboard_space.boards.tables.table import board_table, check_models
+from fairspace.leaderboard_space.boards.views import draft_of, known
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.version import VERSION
 
 router = APIRouter(include_in_schema=False)
 Export = Callable[[Sequence[Row], State, Mapping[str, str]], bytes]

@@ -7,18 +7,18 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from leaderboard_space.boards.figures import Source, board_of, chosen_rows, split_models, value_of
-from leaderboard_space.boards.iris import SECTORS, caution, tau
-from leaderboard_space.boards.profiles import Profile, by_archetype, letters
-from leaderboard_space.boards.telling import is_computed, lacking
-from leaderboard_space.boards.text import number
-from leaderboard_space.boards.views import chosen_standard
-from leaderboard_space.pages.figures import GALLERY
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from metrics.iris_score.standards import ARCHETYPES
-from submissions.board import Row
-from submissions.registry import benchmark as find_benchmark
+from fairspace.leaderboard_space.boards.figures.figures import Source, board_of, chosen_rows, split_models, value_of
+from fairspace.leaderboard_space.boards.figures.profiles import Profile, by_archetype, letters
+from fairspace.leaderboard_space.boards.iris import SECTORS, caution, tau
+from fairspace.leaderboard_space.boards.telling import is_computed, lacking
+from fairspace.leaderboard_space.boards.views import chosen_standard
+from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 60

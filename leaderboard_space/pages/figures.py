@@ -10,12 +10,12 @@ from pathlib import Path
 import plotly
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.figures import Gallery, split_models
-from leaderboard_space.boards.tier_figure import TIERS
-from leaderboard_space.boards.views import VIEWS
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.pages.rendering import ENVIRONMENT
-from leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.boards.figures.figures import Gallery, split_models
+from fairspace.leaderboard_space.boards.figures.tiers import TIERS
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
+from fairspace.leaderboard_space.web.identity import space_of
 
 router = APIRouter(include_in_schema=False)
 GALLERY = Gallery(

@@ -7,28 +7,29 @@ from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.by_board import by_entry
-from leaderboard_space.boards.columns import bounds, provenance_of, worst_case
-from leaderboard_space.boards.evidence import grid
-from leaderboard_space.boards.instrument import instrument
-from leaderboard_space.boards.intervals import chance, interval, ranks
-from leaderboard_space.boards.telling import behind
-from leaderboard_space.boards.text import number
-from leaderboard_space.boards.view import View, total_of
-from leaderboard_space.boards.views import VIEWS, chosen_standard
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.pages.figures import GALLERY
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.state import State
-from leaderboard_space.web.identity import space_of
-from leaderboard_space.web.store_threads import with_store
-from metrics.iris_score.standards import ARCHETYPES
-from submissions.board import UNSCORABLE, Row, logged_row
-from submissions.registry import benchmark as find_benchmark
-from submissions.result import rescore
-from submissions.row_errors import with_errors
-from submissions.tiers import why_no_tier
-from submissions.values import Value
+from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.instrument import instrument
+from fairspace.leaderboard_space.boards.tables.columns import bounds, provenance_of, worst_case
+from fairspace.leaderboard_space.boards.tables.evidence import grid
+from fairspace.leaderboard_space.boards.tables.intervals import chance, interval, ranks
+from fairspace.leaderboard_space.boards.telling import behind
+from fairspace.leaderboard_space.boards.view import View, total_of
+from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.board import UNSCORABLE, logged_row
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.tiers import why_no_tier
+from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
 LABELS = {

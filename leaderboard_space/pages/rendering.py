@@ -10,12 +10,13 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from leaderboard_space.boards.adjusting import decimal
-from leaderboard_space.boards.telling import drawn, is_computed, lacking, visibility
-from leaderboard_space.boards.text import coverage, number, prose, shown
-from leaderboard_space.boards.views import draft_of, named_standard
-from leaderboard_space.web.identity import current_user, is_maintainer
-from submissions.faults import plain
+from fairspace.leaderboard_space.boards.adjusting import decimal
+from fairspace.leaderboard_space.boards.telling import drawn, is_computed, lacking, visibility
+from fairspace.leaderboard_space.boards.text import coverage, prose, shown
+from fairspace.leaderboard_space.boards.views import draft_of, named_standard
+from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
 
 HERE = Path(__file__).resolve().parents[1]
 ASSETS = HERE / "assets"

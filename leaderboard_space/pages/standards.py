@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.figures import board_of
-from leaderboard_space.boards.standard_facts import (
+from fairspace.leaderboard_space.boards.figures.figures import board_of
+from fairspace.leaderboard_space.boards.standard_facts import (
     cohort,
     metrics,
     moves,
@@ -16,11 +16,11 @@ from leaderboard_space.boards.standard_facts import (
     title_of,
     triggers,
 )
-from leaderboard_space.boards.views import VIEWS
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from metrics.iris_score.standards import ARCHETYPES
-from submissions.registry import benchmark as find_benchmark
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)
 MOST = 200

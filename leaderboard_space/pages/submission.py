@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.jobs.jobs import Progress
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.space import Space
-from leaderboard_space.state import Submission
-from leaderboard_space.web.identity import current_user, space_of
-from submissions.board import Row
-from submissions.faults import plain
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.jobs.jobs import Progress
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import Submission
+from fairspace.leaderboard_space.web.identity import current_user, space_of
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.documents import document
-from leaderboard_space.boards.views import VIEWS
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from submissions.limits import Limits
-from submissions.registry import benchmark as find_benchmark
+from fairspace.leaderboard_space.boards.documents import document
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.reading.limits import Limits
 
 router = APIRouter(include_in_schema=False)
 ROBOTS = """User-agent: *

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from leaderboard_space.boards.by_board import ByBoard
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.web.identity import space_of
-from submissions.board import Row
-from submissions.registry import benchmark
-from submissions.validation import LEAST, Correlation, Stability, Validation, validations
+from fairspace.leaderboard_space.boards.by_board import ByBoard
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.standards.validation import LEAST, Correlation, Stability, Validation, validations
 
 router = APIRouter(include_in_schema=False)
 STEPS = (0.3, 0.5, 0.7)

@@ -17,10 +17,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from builders.errors import CodedError
-from leaderboard_space.events import Draft, Event
-from submissions.faults import UsageError
-from submissions.registry import NAMES
+from fairspace.builders.errors import CodedError
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.errors import UsageError
 
 HUB = "hf://datasets/"
 """What a store on the Hub begins with."""
@@ -93,17 +93,6 @@ def result_path(benchmark: str, key: str) -> str:
 def vouched_by(path: str) -> str:
     """The key of the event that tells a result's sha256; '' for a submission, whose name tells it."""
     return f"result:{Path(path).stem}" if path.startswith("results/") else ""
-
-
-def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
-    """The storage that a setting names: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
-    if store.startswith(HUB):
-        from leaderboard_space.storage.hub import HubStorage
-
-        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
-    from leaderboard_space.storage.local import LocalStorage
-
-    return LocalStorage(store)
 
 
 def _digits(name: str) -> str:

@@ -8,11 +8,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard_space.state import State
-from leaderboard_space.storage import Storage, StorageError, submission_path
-from leaderboard_space.storage.local import LOG, put_aside, tidy
-from leaderboard_space.storage.log import Log
-from submissions.faults import UsageError
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage import Storage, StorageError, submission_path
+from fairspace.leaderboard_space.storage.local import LOG, put_aside, tidy
+from fairspace.leaderboard_space.storage.log import Log
+from fairspace.submissions.errors import UsageError
 
 
 @dataclass(frozen=True)

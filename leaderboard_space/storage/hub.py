@@ -29,15 +29,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from builders.errors import BuildError
-from builders.hub_content import Content
-from builders.hub_requests import Requests, TroubleError
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.storage import StorageError, vouched_by
-from leaderboard_space.storage.hub_files import Files
-from leaderboard_space.storage.hub_repository import Repository
-from leaderboard_space.storage.mirror import Mirror
-from leaderboard_space.storage.pace import Pace
+from fairspace.builders.errors import BuildError
+from fairspace.builders.publishing.content import Content
+from fairspace.builders.publishing.requests import Requests, TroubleError
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.storage import StorageError, vouched_by
+from fairspace.leaderboard_space.storage.hub_files import Files
+from fairspace.leaderboard_space.storage.hub_repository import Repository
+from fairspace.leaderboard_space.storage.mirror import Mirror
+from fairspace.leaderboard_space.storage.pace import Pace
 
 _CODES = {
     "HUB_REFUSED": "STORE_REFUSED",

@@ -1,4 +1,4 @@
-"""The requests that a store makes to its repository on the Hub, each one once; `builders.hub_requests` repeats them."""
+"""The requests that a store makes to its Hub repository; `fairspace.builders.publishing.requests` repeats them."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.storage import StorageError, vouched_by
-from leaderboard_space.storage.log import Log
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.storage import StorageError, vouched_by
+from fairspace.leaderboard_space.storage.log import Log
 
 LOG = "events.jsonl"
 TORN = "torn"

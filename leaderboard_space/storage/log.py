@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import IO
 
-from leaderboard_space.events import START, Draft, Event, digest, follow
-from leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.events import START, Draft, Event, digest, follow
+from fairspace.leaderboard_space.storage import StorageError
 
 BATCH = 256
 """Events that are in memory at a time while a log is read."""

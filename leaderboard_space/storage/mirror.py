@@ -9,9 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.storage import StorageError
-from leaderboard_space.storage.log import Log
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.log import Log
 
 
 class Mirror:

@@ -14,11 +14,11 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard_space.adjusted_boards import ADJUSTED
-from leaderboard_space.boards.adjusting import adjusts
-from leaderboard_space.space import Space
-from leaderboard_space.web.identity import current_user
-from submissions.registry import NAMES
+from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
+from fairspace.leaderboard_space.boards.adjusting import adjusts
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.submissions.benchmarks.registry import NAMES
 
 BYTES = 64 << 20
 """Of all answers that are kept; those of adjusted boards have an eighth of it."""

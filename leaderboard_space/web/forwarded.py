@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from submissions.faults import UsageError
+from fairspace.submissions.errors import UsageError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -16,11 +16,11 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.space import Space
-from leaderboard_space.web.identity import current_user, has_token, required_user
-from leaderboard_space.web.rates import Rate, address, client
-from leaderboard_space.web.refusals import CUT, refuse
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.identity import current_user, has_token, required_user
+from fairspace.leaderboard_space.web.rates import Rate, address, client
+from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
 EXEMPT = frozenset({"/health", "/health/live", "/metrics"})

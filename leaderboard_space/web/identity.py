@@ -6,11 +6,11 @@ import time
 
 from starlette.requests import HTTPConnection
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.intake import User
-from leaderboard_space.space import Space
-from leaderboard_space.web.rates import USER
-from leaderboard_space.web.tokens import MARK
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.rates import USER
+from fairspace.leaderboard_space.web.tokens import MARK
 
 LOCAL = User("local")
 HEADER = "x-fairspace-token"

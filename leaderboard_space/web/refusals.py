@@ -11,12 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Match, Mount
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.operation.logs import REQUEST
-from leaderboard_space.pages.rendering import page
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.rates import client
-from submissions.faults import UsageError, plain
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.operation.logs import REQUEST
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.rates import client
+from fairspace.submissions.errors import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")
 RETRY_AFTER = {

@@ -14,10 +14,10 @@ from joserfc.errors import JoseError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.space import Space
-from leaderboard_space.web.refusals import refuse
-from submissions.faults import UsageError
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.web.refusals import refuse
+from fairspace.submissions.errors import UsageError
 
 LOGIN, CALLBACK, LOGOUT = (f"/oauth/huggingface/{name}" for name in ("login", "callback", "logout"))
 _STATE = "_state_huggingface_"

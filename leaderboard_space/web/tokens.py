@@ -7,9 +7,9 @@ import secrets
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.intake import User
-from submissions.faults import UsageError
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.intake import User
+from fairspace.submissions.errors import UsageError
 
 DAYS = 30
 MARK = "fairspace_"

@@ -14,8 +14,8 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.web.identity import space_of
 
 _CHUNK = 1 << 20
 _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from submissions.probing.hooks import Floats, find_module, taking
-from submissions.probing.opening import Opened
-from submissions.probing.recipe import Call, Recipe, Stage
-from submissions.running.errors import RunError
+from fairspace.submissions.probing.hooks import Floats, find_module, taking
+from fairspace.submissions.probing.opening import Opened
+from fairspace.submissions.probing.recipe import Call, Recipe, Stage
+from fairspace.submissions.running.errors import RunError
 
 METHODS = ("forward", "generate", "get_image_features", "get_text_features", "encode_prompt")
 """What a recipe may call besides a module or the pipeline itself."""

@@ -8,10 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from leaderboard_space.boards.plots import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, finish
-from leaderboard_space.boards.text import number, plot
-from submissions.probing.names import ASSOCIATION, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
-from submissions.probing.tables import cells, printed
+from fairspace.submissions.plotting import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, finish, number, plot
+from fairspace.submissions.probing.names import ASSOCIATION, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
+from fairspace.submissions.probing.tables import cells, printed
 
 MARKS = {"BLIP3-o": "diamond", "Harmon": "circle", "Janus-Pro": "square"}
 _CURVES = 5

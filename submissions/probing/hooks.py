@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from metrics.embedding_complexity.formula import participation_ratio
-from submissions.probing.recipe import Stage
-from submissions.running.errors import RunError
+from fairspace.metrics.embedding_complexity.formula import participation_ratio
+from fairspace.submissions.probing.recipe import Stage
+from fairspace.submissions.running.errors import RunError
 
 Floats = NDArray[np.float64]
 

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from metrics.association_bias import formula as association
-from metrics.embedding_complexity import formula as complexity
-from metrics.intent_consistency import formula as consistency
-from metrics.projection_distortion import formula as distortion
-from metrics.representation_similarity_bias import formula as similarity
-from metrics.stepwise_bias import formula as stepwise
-from submissions.probing.extraction import Extractor
-from submissions.probing.hooks import Floats
-from submissions.probing.opening import Opened
-from submissions.probing.recipe import Recipe
-from submissions.probing.stimuli import ANCHOR, ATTRIBUTES, NOUNS, Stimuli, other
-from submissions.version import VERSION
+from fairspace.metrics.association_bias import formula as association
+from fairspace.metrics.embedding_complexity import formula as complexity
+from fairspace.metrics.intent_consistency import formula as consistency
+from fairspace.metrics.projection_distortion import formula as distortion
+from fairspace.metrics.representation_similarity_bias import formula as similarity
+from fairspace.metrics.stepwise_bias import formula as stepwise
+from fairspace.submissions.probing.extraction import Extractor
+from fairspace.submissions.probing.hooks import Floats
+from fairspace.submissions.probing.opening import Opened
+from fairspace.submissions.probing.recipe import Recipe
+from fairspace.submissions.probing.stimuli import ANCHOR, ATTRIBUTES, NOUNS, Stimuli, other
+from fairspace.submissions.version import VERSION
 
 FORMAT = "fairspace-probe/1"
 NEEDS = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from metrics.association_bias import formula as _association
-from metrics.embedding_complexity import formula as _complexity
-from metrics.intent_consistency import formula as _consistency
-from metrics.projection_distortion import formula as _distortion
-from metrics.representation_similarity_bias import formula as _similarity
-from metrics.stepwise_bias import formula as _stepwise
+from fairspace.metrics.association_bias import formula as _association
+from fairspace.metrics.embedding_complexity import formula as _complexity
+from fairspace.metrics.intent_consistency import formula as _consistency
+from fairspace.metrics.projection_distortion import formula as _distortion
+from fairspace.metrics.representation_similarity_bias import formula as _similarity
+from fairspace.metrics.stepwise_bias import formula as _stepwise
 
 SIMILARITY = _similarity.NAME
 ASSOCIATION = _association.NAME

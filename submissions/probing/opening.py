@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from builders.errors import BuildError
-from builders.models import weights
-from submissions.probing.recipe import Recipe
-from submissions.running.errors import RunError
-from submissions.running.own_code import find_function
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
+from fairspace.submissions.probing.recipe import Recipe
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.local.own_code import find_function
 
 DTYPES = ("", "float32", "float16", "bfloat16")
 _FORM = "python:MODULE:FUNCTION, or python:./FILE.py:FUNCTION"

@@ -10,11 +10,11 @@ from typing import Any
 
 import plotly
 
-from leaderboard_space.boards.text import number
-from submissions.faults import plain
-from submissions.probing.figures import draw
-from submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
-from submissions.probing.tables import COLUMNS, cells, place, printed
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.probing.figures import draw
+from fairspace.submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
+from fairspace.submissions.probing.tables import COLUMNS, cells, place, printed
 
 SECTIONS = {
     SIMILARITY: (

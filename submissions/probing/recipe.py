@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from submissions.faults import did_you_mean
-from submissions.probing.recipe_data import check_arguments, check_data, load, refuse, safe
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.probing.recipe_data import check_arguments, check_data, load, refuse, safe
 
 FOLDER = Path(__file__).with_name("recipes")
 LIBRARIES = ("transformers", "diffusers")

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from submissions.collector import show
-from submissions.faults import did_you_mean
-from submissions.running.errors import RunError
-from submissions.strict_json import check_values, decode, parse
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.running.errors import RunError
 
 MOST = 8 << 10
 """Bytes of a recipe's file; ours are below 2 KiB."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from builders.iris_groups import GENDERS, SKIN_TONES, group_attributes
-from builders.iris_steer_60 import TEMPLATE, counter_groups
-from submissions.faults import UsageError, did_you_mean
+from fairspace.builders.iris.groups import GENDERS, SKIN_TONES, group_attributes
+from fairspace.builders.iris_steer_60.plan import TEMPLATE, counter_groups
+from fairspace.submissions.errors import UsageError, did_you_mean
 
 OCCUPATIONS = {
     "doctor": "male",

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
+from fairspace.submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
 
 FOLDER = Path(__file__).with_name("published")
 Cells = dict[str, float | None]

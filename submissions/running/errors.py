@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from builders.errors import CodedError
+from fairspace.builders.errors import CodedError
 
 CODES: dict[str, str] = {
     "RUN_OTHER": "the folder holds the workings of another run: another model, other settings or other prompts",

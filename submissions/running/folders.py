@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from builders.alone import alone
-from builders.errors import BuildError
-from submissions.running.errors import RunError
+from fairspace.builders.engine.alone import alone
+from fairspace.builders.errors import BuildError
+from fairspace.submissions.running.errors import RunError
 
 WORK = ".run"
 

@@ -11,98 +11,28 @@ sixty prompts are those of its own ten strongest occupations and groups (C.2).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
-from submissions.collector import show
-from submissions.faults import UsageError, did_you_mean
-from submissions.format import LabelError, Line, SubmissionMeta, Tool
-from submissions.manifest import FILE, Manifest, Stage, write_manifest
-from submissions.reading import META
-from submissions.registry import benchmark
-from submissions.running.errors import RunError
-from submissions.running.folders import held, public_name, work_folder
-from submissions.running.inspect_task import NOT_STATED, REVISION, Chosen
-from submissions.running.journal import JOURNAL
-from submissions.running.judging_kept import judgements_of, kept_judgements, link
-from submissions.running.models import ModelSettings
-from submissions.running.parts import check_options
-from submissions.writing import write_submission
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.manifest import FILE, Manifest, Stage, write_manifest
+from fairspace.submissions.format.text import Line
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.tables import META
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.journal import JOURNAL
+from fairspace.submissions.running.asking.parts import check_options
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import held, public_name, work_folder
+from fairspace.submissions.running.judging.kept import judgements_of, kept_judgements, link
+from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
 """Among the workings: the submission while it is written, and the one that it takes the place of."""
-Tell = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class About:
-    """What `submission.json` says of the model."""
-
-    model: str = ""
-    revision: str = NOT_STATED
-    organisation: str = NOT_STATED
-    licence: str = NOT_STATED
-    contact: str = NOT_STATED
-    parameters: float | None = None
-    open_weights: bool | None = None
-    architecture: str | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """What readers filter by, as the fields of `SubmissionMeta`."""
-        return {name: getattr(self, name) for name in ("parameters", "open_weights", "architecture")}
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """A run.
-
-    Args:
-        chosen: what of which benchmark.
-        out: folder of the submission.
-        model: who answers; None for a model that only makes images.
-        images: what makes images, as `image_models.open_image_model` reads it; '' for a model that only answers.
-        ares: folder of ARES, or repository@revision; labels the images.
-        faces: settings of ARES' face detector; None takes each image as one face.
-        quality: what rates the images, by role, as `quality.open_quality` reads it; {} leaves them unrated.
-        about: for `submission.json`.
-        again: whether what failed in an earlier start is asked again.
-        score: whether Inspect's log gets the scores.
-        device: of torch; '' takes a GPU if there is one.
-        batch: faces at a time for ARES; changes nothing but speed.
-    """
-
-    chosen: Chosen
-    out: Path
-    model: ModelSettings | None = None
-    images: str = ""
-    ares: str = ""
-    faces: Mapping[str, Any] | None = None
-    quality: Mapping[str, str] = field(default_factory=dict)
-    about: About = About()
-    again: bool = False
-    score: bool = True
-    device: str = ""
-    batch: int = 64
-
-
-@dataclass
-class Made:
-    """What the steps of a run have made so far."""
-
-    tables: dict[str, pa.Table] = field(default_factory=dict)
-    images: tuple[Path, ...] = ()
-    stages: list[Stage] = field(default_factory=list)
-    labels: Tool | None = None
-    label_error: LabelError | None = None
-    name: str = ""
-    revision: str = ""
-    stated: dict[str, str | int | float | bool | None] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -129,8 +59,8 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
     work = work_folder(settings.out)
     made = Made()
     if settings.images:
-        from submissions.running.generating import generate
-        from submissions.running.image_process import this_process
+        from fairspace.submissions.running.images.generating import generate
+        from fairspace.submissions.running.images.process import this_process
 
         if this_process().index > 0:
             generate(settings, work, made, tell)
@@ -143,11 +73,11 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
                 _answer(settings, work, made, tell)
             _write(settings, work, made)
     except KeyboardInterrupt as error:
-        from submissions.running.answering import stopped
+        from fairspace.submissions.running.asking.answering import stopped
 
         raise stopped(str(work), "what was made is kept") from error
     except OSError as error:
-        from submissions.running.asking import of_disk, unwritten
+        from fairspace.submissions.running.asking.asking import of_disk, unwritten
 
         if error.filename is not None or not of_disk(error):
             raise
@@ -171,32 +101,10 @@ def check_tasks(chosen: Chosen) -> None:
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
 
 
-def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
-    """`submission.json` of a run."""
-    stated = settings.about.revision
-    generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **made.stated}
-    if settings.model is not None:
-        generation |= settings.model.generation()
-    return SubmissionMeta(
-        format=1,
-        benchmark=benchmark(settings.chosen.benchmark).name,  # type: ignore[arg-type]
-        dataset_revision=REVISION,
-        model=settings.about.model or made.name or _name(settings),
-        revision=made.revision if stated == NOT_STATED and made.revision else stated,
-        organisation=settings.about.organisation,
-        licence=settings.about.licence,
-        contact=settings.about.contact,
-        **settings.about.facts(),
-        generation=generation,
-        labels=made.labels,
-        label_error=made.label_error,
-    )
-
-
 def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
-    from submissions.running.answering import answer
-    from submissions.running.inspect_task import open_benchmark
-    from submissions.running.plan_limit import limited
+    from fairspace.submissions.running.asking.answering import answer
+    from fairspace.submissions.running.asking.inspect_task import open_benchmark
+    from fairspace.submissions.running.planning.limit import limited
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
@@ -295,9 +203,3 @@ def _check_meta(settings: RunSettings) -> None:
 def _ours(out: Path, work: Path) -> bool:
     """Whether a run has made a folder."""
     return (out / META).is_file() and (out / FILE).is_file() and work.is_dir()
-
-
-def _name(settings: RunSettings) -> str:
-    """The model's name where the user gave none: what it is opened as, without its provider or folder."""
-    named = settings.model.name if settings.model is not None else settings.images.partition("?")[0].partition(":")[2]
-    return named.rstrip("/").rpartition("/")[2][:200] or NOT_STATED

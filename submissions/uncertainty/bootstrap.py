@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from submissions.uncertainty.design import Design, Floats, Integers, Times
-from submissions.uncertainty.uncertainty import LEVEL, Method, Uncertainty
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
+from fairspace.submissions.uncertainty.uncertainty import LEVEL, Method, Uncertainty
 
 RESAMPLES = 1_000
 SEED = 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from submissions.uncertainty.uncertainty import Method
+from fairspace.submissions.uncertainty.uncertainty import Method
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.design import Floats
 
 KEPT = 200
 """Draws that a result keeps."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from submissions.uncertainty.bootstrap import SEED, percentile_interval
-from submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.bootstrap import SEED, percentile_interval
+from fairspace.submissions.uncertainty.design import Floats
 
 DRAWS = 400
 """Draws behind each interval."""

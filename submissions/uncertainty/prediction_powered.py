@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from submissions.uncertainty.bootstrap import SEED
-from submissions.uncertainty.design import Floats
-from submissions.uncertainty.misclassification import DRAWS, Corrected, on_simplex
+from fairspace.submissions.uncertainty.bootstrap import SEED
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.misclassification import DRAWS, Corrected, on_simplex
 
 LEAST = 5
 """Samples that people must have labelled in each distribution, for each group; of fewer, shares are too noisy for what

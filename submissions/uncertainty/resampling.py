@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from submissions.faults import UsageError
-from submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
-from submissions.uncertainty.design import Design
-from submissions.uncertainty.draws import Draws, keep
-from submissions.values import Value
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
+from fairspace.submissions.uncertainty.design import Design
+from fairspace.submissions.uncertainty.draws import Draws, keep
+from fairspace.submissions.values import Value
 
 SETTING = "FAIRSPACE_RESAMPLES"
 FEWEST = 100

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from submissions.sensitivity import AS_RELEASED, Adjustment
-from submissions.uncertainty.bootstrap import MOST_UNDEFINED, TIED
-from submissions.uncertainty.design import Floats
-from submissions.uncertainty.draws import Draws
-from submissions.uncertainty.uncertainty import LEVEL, Uncertainty
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, TIED
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.draws import Draws
+from fairspace.submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 
 if TYPE_CHECKING:
-    from submissions.benchmark import Benchmark, Scored, ScoreLimits
+    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, ScoreLimits
 
 UNIT = "the samples of its values"
 WITHOUT = (-np.inf, np.inf)

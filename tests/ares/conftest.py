@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ares.tiny import tiny_model, trained_model
+from fairspace.ares.training.tiny import tiny_model, trained_model
 
 torch.set_num_threads(1)  # several test processes on few cores slow each other down otherwise
 

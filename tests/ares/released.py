@@ -6,8 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
-from ares.evaluate import evaluate
-from ares.measurement import write_measurement
+from fairspace.ares.evaluating.evaluate import evaluate
+from fairspace.ares.evaluating.measurement import write_measurement
 
 
 def released(tiny: Path, folder: Path) -> Path:

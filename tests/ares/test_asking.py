@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ares.asking_ares import LONGEST, ArbiterError, Asking, Counts, Reply, question, read_answer
-from ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
+from fairspace.ares.asking_ares import LONGEST, ArbiterError, Asking, Counts, Reply, question, read_answer
+from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
 
 GOOD = '{"age": "young", "gender": "female"}'
 

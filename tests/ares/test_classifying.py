@@ -11,13 +11,13 @@ from datasets import Dataset, Features
 from datasets import Image as ImageFeature
 from PIL import Image
 
-from ares.classifying_ares import classify
-from ares.drawn_faces import drawn_face
-from ares.faces_ares import Box
-from ares.image_processing_ares import AresImageProcessor
-from ares.modeling_ares import AresModel
-from tests.ares.annotating import SIZE
+from fairspace.ares.classifying_ares import classify
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.faces_ares import Box
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.modeling_ares import AresModel
 from tests.ares.hostile import UNREADABLE, encoded
+from tests.ares.image_sources import SIZE
 
 
 class Halves:
@@ -128,7 +128,7 @@ def test_a_processor_of_another_size_is_refused(model: AresModel, faces: list[Im
 
 
 def test_images_are_taken_a_little_ahead_and_no_further(model: AresModel, faces: list[Image.Image]) -> None:
-    from ares.classifying_ares import answered
+    from fairspace.ares.classifying_ares import answered
 
     taken: list[int] = []
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from ares.asking_ares import ArbiterError, Counts, question
-from ares.configuration_ares import AGE_GENDER
-from ares.endpoint_ares import EndpointVlm
-from ares.vlm_ares import open_vlm
+from fairspace.ares.asking_ares import ArbiterError, Counts, question
+from fairspace.ares.configuration_ares import AGE_GENDER
+from fairspace.ares.endpoint_ares import EndpointVlm
+from fairspace.ares.vlm_ares import open_vlm
 from tests.ares.tiny_vlm import COLOURS, answered, coloured
 
 LABELS = list(COLOURS)
@@ -202,7 +202,7 @@ def test_a_slow_answer_is_not_waited_for(serve: Any) -> None:
 def test_a_body_that_is_no_completion_is_asked_for_again_and_never_read_as_an_answer(
     serve: Any, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], data: bytes
 ) -> None:
-    monkeypatch.setattr("ares.endpoint_ares._PAUSE", 0.01)
+    monkeypatch.setattr("fairspace.ares.endpoint_ares._PAUSE", 0.01)
     endpoint, arbiter = serve((200, headers, data))
     assert arbiter.answer(KNOWN[:1], AGE_GENDER) == LABELS[:1]
     assert len(endpoint.requests) == 2

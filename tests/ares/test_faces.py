@@ -11,9 +11,9 @@ import pytest
 import torch
 from PIL import Image
 
-from ares.faces_ares import Box, FaceError, TransformersFaces, face_crops, open_faces, shared
-from builders.drawing import draw_scene, sitter
-from builders.drawing_measure import measure
+from fairspace.ares.faces_ares import Box, FaceError, TransformersFaces, face_crops, open_faces, shared
+from fairspace.builders.drawn.drawing import draw_scene, sitter
+from fairspace.builders.drawn.measure import measure
 from tests.builders.models import tiny
 
 THRESHOLD = 0.2

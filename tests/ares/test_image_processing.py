@@ -13,9 +13,9 @@ import pytest
 import torch
 from PIL import Image, ImageFile
 
-from ares.fates_ares import NOTES, REASONS, Limits
-from ares.image_processing_ares import AresImageProcessor
-from ares.reading_ares import quiet, read_image
+from fairspace.ares.fates_ares import NOTES, REASONS, Limits
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.reading_ares import quiet, read_image
 from tests.ares.hostile import READABLE, SIZE, UNREADABLE, encoded, exif, portrait
 
 EXACT = ("PNG", "BMP", "TIFF", "WEBP", "turned", "16 bits of colour", "animated PNG", "animated WEBP", "pages")

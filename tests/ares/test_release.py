@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ares.measurement import read_measurement
-from ares.release import code_files, release_files
-from builders.artifacts import choose
-from builders.errors import BuildError
-from cards.model_card import UPSTREAM, model_card
-from cards.rules import front_matter
+from fairspace.ares.evaluating.measurement import read_measurement
+from fairspace.ares.release import code_files, release_files
+from fairspace.builders.errors import BuildError
+from fairspace.builders.publishing.artifacts import choose
+from fairspace.cards.model_card import UPSTREAM, model_card
+from fairspace.cards.rules import front_matter
 from tests.ares.released import released
 
 
@@ -96,7 +96,7 @@ def test_the_card_prints_the_measured_error_of_every_attribute_and_group(model: 
 
 
 def test_the_card_names_pinned_checkpoints_and_their_licences(copy: Path) -> None:
-    from ares.measurement import FILE, model_sha256
+    from fairspace.ares.evaluating.measurement import FILE, model_sha256
 
     config = json.loads((copy / "config.json").read_text("utf-8"))
     for number, (kind, entry) in enumerate(config["backbones"].items()):

@@ -12,10 +12,10 @@ import pytest
 import torch
 from PIL import Image
 
-from ares.asking_ares import ArbiterError, Counts
-from ares.configuration_ares import AGE_GENDER, SKIN_TONE
-from ares.modeling_ares import AresModel
-from ares.vlm_ares import LocalVlm, open_vlm
+from fairspace.ares.asking_ares import ArbiterError, Counts
+from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.vlm_ares import LocalVlm, open_vlm
 from tests.ares.tiny_vlm import COLOURS, PROSE, coloured, tiny_vlm
 
 LABELS = list(COLOURS)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from PIL import Image, ImageOps
 
-from ares.modeling_ares import AresModel
+from fairspace.ares.modeling_ares import AresModel
 
 
 class Thorough:

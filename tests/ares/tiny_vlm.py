@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from PIL import Image
 
-from ares.asking_ares import question
+from fairspace.ares.asking_ares import question
 
 COLOURS = {
     "young female": (230, 30, 30),

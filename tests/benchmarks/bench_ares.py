@@ -33,8 +33,8 @@ from tests.benchmarks.timing import peak_gib
 if TYPE_CHECKING:
     import torch
 
-    from ares.image_processing_ares import AresImageProcessor
-    from ares.modeling_ares import AresModel
+    from fairspace.ares.image_processing_ares import AresImageProcessor
+    from fairspace.ares.modeling_ares import AresModel
 
 IMAGES, SIDE, DRAWINGS = 32, 1024, 8
 TILE = 4
@@ -47,8 +47,8 @@ PAPER = "the paper: 0.185 to 0.223 s per image"
 
 def write_images(folder: Path, count: int) -> list[Path]:
     """JPEG files of 1024 x 1024 pixels, as image generators make them, of drawn faces."""
-    from builders.drawing import draw_face
-    from builders.iris_groups import GROUPS
+    from fairspace.builders.drawn.drawing import draw_face
+    from fairspace.builders.iris.groups import GROUPS
 
     for number in range(min(count, DRAWINGS)):
         gender, age, skin_tone = GROUPS[number * 2].split("_")
@@ -67,9 +67,9 @@ def random_ares(**settings: Any) -> AresModel:
     import torch
     import xgboost
 
-    from ares.configuration_ares import AresConfig
-    from ares.modeling_ares import AresModel
-    from ares.routing_ares import EscalationRouter, meta_features
+    from fairspace.ares.configuration_ares import AresConfig
+    from fairspace.ares.modeling_ares import AresModel
+    from fairspace.ares.routing_ares import EscalationRouter, meta_features
 
     torch.manual_seed(0)
     model = AresModel(AresConfig(**settings)).eval()
@@ -92,7 +92,7 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
     """One image at a time, every backbone once per task; the labels' numbers."""
     import torch
 
-    from ares.modeling_ares import Observed
+    from fairspace.ares.modeling_ares import Observed
 
     labels = []
     with torch.inference_mode():
@@ -113,7 +113,7 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
 
 def ours(model: AresModel, processor: AresImageProcessor, files: list[Path], workers: int = 0) -> list[list[int]]:
     """Read once, batched, routed; the labels' numbers."""
-    from ares.classifying_ares import classify
+    from fairspace.ares.classifying_ares import classify
 
     found = []
     for (answer,) in classify(model, files, processor=processor, batch=64, workers=workers):
@@ -157,7 +157,7 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     """The plain flow and ours; exit with an error if the promised ratio is not reached."""
     import torch
 
-    from ares.image_processing_ares import AresImageProcessor
+    from fairspace.ares.image_processing_ares import AresImageProcessor
 
     torch.set_num_threads(threads)
     model = random_ares(**settings)
@@ -206,7 +206,7 @@ def on_gpu(count: int, device: str, compiled: bool, batch: int, settings: dict[s
     """Images per second, share of the matrix throughput, and latency of single images."""
     import torch
 
-    from ares.image_processing_ares import AresImageProcessor
+    from fairspace.ares.image_processing_ares import AresImageProcessor
 
     model = random_ares(**{"tile": batch, **settings}).to(device, torch.bfloat16)
     size = model.config.image_size

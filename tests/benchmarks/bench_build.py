@@ -33,10 +33,10 @@ _PER_FILE, _PER_GROUP = 1000, 100
 
 def write_source(folder: Path, images: int, quality: int, links: int = 1) -> None:
     """Images, annotations and boxes. With `links`, every file stands there so many times under another name."""
-    from builders.drawing import draw_face
-    from builders.iris_groups import GROUPS
-    from builders.iris_ideal_52_images import CELLS
-    from builders.tools import Box
+    from fairspace.builders.drawn.drawing import draw_face
+    from fairspace.builders.engine.tools import Box
+    from fairspace.builders.iris.groups import GROUPS
+    from fairspace.builders.iris_ideal_52.images import CELLS
     from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
 
     (folder / "facet/images").mkdir(parents=True)
@@ -98,10 +98,10 @@ def bare(source: Path, out: Path) -> tuple[int, Spent]:
 
 def built(source: Path, out: Path) -> tuple[int, Spent]:
     """Build the dataset; how many images it has, and what was spent when their shards were done."""
-    from builders.build import build
-    from builders.iris_ideal_52 import DATASET
-    from builders.models.stored_boxes import StoredBoxes
-    from builders.tools import Tools
+    from fairspace.builders.engine.build import build
+    from fairspace.builders.engine.tools import Tools
+    from fairspace.builders.iris_ideal_52.dataset import DATASET
+    from fairspace.builders.models.stored_boxes import StoredBoxes
 
     next_split: list[Spent] = []
 

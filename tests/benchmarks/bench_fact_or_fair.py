@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from builders import fact_or_fair as plan
-from builders.fact_or_fair_prompts import profile
-from submissions.fact_or_fair_measure import measure
-from submissions.format import RESPONSES, Submission
+from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.prompts import profile
+from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
+from fairspace.submissions.format.schema import RESPONSES, Submission
 from tests.benchmarks.timing import fastest, line, peak_gib
-from tests.submissions.test_fact_or_fair import META, objective, truthful
+from tests.submissions.benchmarks.fact_or_fair.test_measure import META, objective, truthful
 
 
 def answers(style: str) -> Submission:

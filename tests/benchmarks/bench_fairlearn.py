@@ -15,7 +15,7 @@ import numpy as np
 from fairlearn.metrics import MetricFrame
 from numpy.typing import NDArray
 
-from builders.iris_groups import (
+from fairspace.builders.iris.groups import (
     COMBINATIONS,
     GROUPS,
     OCCUPATIONS,
@@ -23,11 +23,11 @@ from builders.iris_groups import (
     combination_size,
     group_attributes,
 )
-from builders.iris_ideal_52 import image_cells
-from metrics.accuracy_disparity.formula import accuracy_disparity
-from metrics.statistical_parity_difference.formula import statistical_parity_difference
-from submissions.iris_designs_understanding import occupation_design
-from submissions.uncertainty.bootstrap import RESAMPLES, draw
+from fairspace.builders.iris_ideal_52.plan import image_cells
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
+from fairspace.submissions.benchmarks.iris.resample.understanding import occupation_design
+from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw
 from tests.benchmarks.timing import fastest, line
 
 BOOTS = 2

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from submissions import iris
-from submissions.check import check_submission
-from submissions.iris_designs import designs
-from submissions.result import score_submission
-from submissions.uncertainty.resampling import resample
-from submissions.writing import write_submission
+from fairspace.submissions.benchmarks.iris import declaration as iris
+from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.uncertainty.resampling import resample
 from tests.benchmarks.timing import fastest, line, peak_gib
-from tests.submissions import iris_factory
+from tests.submissions.benchmarks.iris import factory as iris_factory
 
 COHORT = 10
 RESAMPLES = 1_000
@@ -36,10 +37,10 @@ def to_result(path: Path) -> str:
 def intervals() -> None:
     """Print how long 1 000 resamples take, beside measuring as many drawn tables one by one."""
     drawn = iris_factory.submission()
-    values = iris.measure(drawn)
+    values = iris_values.measure(drawn)
     found = designs(drawn)
     seconds = fastest(lambda: resample(found, values, RESAMPLES, iris.BENCHMARK.drawn))
-    one = fastest(lambda: iris.measure(drawn))
+    one = fastest(lambda: iris_values.measure(drawn))
     beside = f"aim {AIM:.0f} s; {one * RESAMPLES / seconds:.0f} x faster than {RESAMPLES} x measuring, {one:.2f} s each"
     line(f"IRIS, {RESAMPLES} resamples of all values, jackknife, fair models", seconds, beside)
 

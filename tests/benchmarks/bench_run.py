@@ -26,7 +26,7 @@ from tests.benchmarks.timing import line, peak_gib
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from submissions.running.inspect_task import Opened
+    from fairspace.submissions.running.asking.inspect_task import Opened
 
 CONCURRENCY = 64
 MOST = 1.5
@@ -92,8 +92,8 @@ def served() -> Iterator[str]:
 
 def opened() -> Opened:
     """All questions of FACT-OR-FAIR, and rounds of IRIS' tournament up to fifty thousand."""
-    from submissions.running.inspect_task import Chosen, Opened
-    from submissions.running.parts import parts
+    from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
+    from fairspace.submissions.running.asking.parts import parts
 
     found = {part.task: part for part in parts("fact_or_fair", None)}
     positions: dict[str, Sequence[int]] = {task: range(len(part.stimuli)) for task, part in found.items()}
@@ -143,9 +143,9 @@ def ours(url: str, scratch: Path) -> Spent:
     import inspect_ai  # noqa: F401
     import openai  # noqa: F401
 
-    from submissions.running.answering import answer
-    from submissions.running.inspect_task import unstated_meta
-    from submissions.running.models import ModelSettings
+    from fairspace.submissions.running.asking.answering import answer
+    from fairspace.submissions.running.asking.inspect_task import unstated_meta
+    from fairspace.submissions.running.asking.models import ModelSettings
 
     os.environ["BENCH_API_KEY"] = "none"
     what = opened()

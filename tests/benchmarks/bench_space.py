@@ -31,7 +31,7 @@ from unittest import mock
 import httpx
 import psutil
 
-from submissions.result import Result
+from fairspace.submissions.results.result import Result
 from tests.benchmarks.timing import line
 
 ROWS = {"fact_or_fair": 5_000, "iris": 500}
@@ -61,8 +61,8 @@ QUERIES = (
 
 def make_store(root: Path) -> list[str]:
     """Write the store; the entries of the rows on the larger board."""
-    from leaderboard_space.state import result_draft
-    from leaderboard_space.storage.local import LocalStorage
+    from fairspace.leaderboard_space.state import result_draft
+    from fairspace.leaderboard_space.storage.local import LocalStorage
     from tests.leaderboard_space.factory import result
 
     storage, entries = LocalStorage(root), []
@@ -98,8 +98,8 @@ def _slim(found: Result) -> Result:
 
 def serve(root: str, port: str) -> None:
     """The server, as `fairspace leaderboard` runs it, with quotas that five programs do not meet."""
-    from leaderboard_space.app import serve as served
-    from leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.app import serve as served
+    from fairspace.leaderboard_space.settings import Settings
 
     work = Path(root).parent / "work"
     quotas = {"valid_a_day": 10_000, "waiting": 100, "requests_a_minute": 0}
@@ -252,8 +252,8 @@ def submission(made: Path, number: int) -> bytes:
 
 def submit(url: str) -> None:
     """The submitters; prints how many were scored, and errors, as JSON."""
-    from leaderboard_space.intake import User
-    from leaderboard_space.web.tokens import Tokens
+    from fairspace.leaderboard_space.intake import User
+    from fairspace.leaderboard_space.web.tokens import Tokens
     from tests.leaderboard_space.factory import good_zip
 
     scored, errors = 0, []

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from metrics.iris_score.formula import iris_score
-from metrics.iris_score.standards import INAUGURAL
-from submissions.benchmark import Scored
-from submissions.iris_draws import score_draws
-from submissions.uncertainty.bootstrap import draw, interval, jackknife
-from submissions.uncertainty.design import Floats
-from submissions.uncertainty.draws import keep
-from submissions.uncertainty.scores import uncertainties_of
-from submissions.uncertainty.uncertainty import METHODS
-from submissions.values import measured
+from fairspace.metrics.iris_score.formula import iris_score
+from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.iris.score import score_draws
+from fairspace.submissions.uncertainty.bootstrap import draw, interval, jackknife
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.scores import uncertainties_of
+from fairspace.submissions.uncertainty.uncertainty import METHODS
+from fairspace.submissions.values import measured
 from tests.benchmarks.iris_truths import Truth, models
 
 RESAMPLES = 400

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from builders import iris_gen_52, iris_ideal_52, iris_steer_60
-from builders.iris_groups import (
+from fairspace.builders.iris.groups import (
     COMBINATIONS,
     GROUP_NAMES,
     GROUPS,
@@ -17,17 +16,20 @@ from builders.iris_groups import (
     combination_size,
     group_attributes,
 )
-from builders.labour import REGIONS, shares
-from metrics.distribution_divergence.formula import divergence
-from metrics.representation_disparity.formula import disparity
-from submissions.format import RANGES
-from submissions.iris_design_parts import indicator
-from submissions.iris_designs_generation import PENALTIES, neutral_design, steer_design
-from submissions.iris_designs_pairs import pair_design
-from submissions.iris_designs_understanding import occupation_design, tournament_design
-from submissions.iris_generation import QUALITY
-from submissions.iris_understanding import tournament_name
-from submissions.uncertainty.design import Design, Floats
+from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.metrics.distribution_divergence.formula import divergence
+from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
+from fairspace.submissions.benchmarks.iris.measure.understanding import tournament_name
+from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
+from fairspace.submissions.benchmarks.iris.resample.parts import indicator
+from fairspace.submissions.benchmarks.iris.resample.understanding import occupation_design, tournament_design
+from fairspace.submissions.format.schema import RANGES
+from fairspace.submissions.uncertainty.design import Design, Floats
 
 _K, _G = len(OCCUPATIONS), len(GROUPS)
 _MERGE = {

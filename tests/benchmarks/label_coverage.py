@@ -1,6 +1,7 @@
 """How often the intervals of corrected values hold the truth: `python -m tests.benchmarks.label_coverage [STUDIES]`.
 
-What `HELD` in `submissions/iris_labels.py` and `submissions/fact_or_fair_labels.py` says was measured so. True shares
+What `HELD` in `submissions/benchmarks/iris/variants.py` and `submissions/benchmarks/fact_or_fair/variants.py` says was
+measured so. True shares
 are drawn from a Dirichlet distribution, images from them, and answers and the test of the labeller from the paper's
 matrices.
 """
@@ -12,13 +13,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from builders.fact_or_fair_statistics import with_attribute
-from metrics.distribution_divergence.formula import divergence
-from metrics.representation_disparity.formula import disparity
-from submissions.fact_or_fair_labels import CORRECTED, statistic_of
-from submissions.uncertainty.design import Floats
-from submissions.uncertainty.misclassification import Corrected, correct, debiased, instrument
-from submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
+from fairspace.builders.fact_or_fair.statistics import with_attribute
+from fairspace.metrics.distribution_divergence.formula import divergence
+from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.misclassification import Corrected, correct, debiased, instrument
+from fairspace.submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
 from tests.metrics.tables import rows
 
 ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}

@@ -12,21 +12,22 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from builders.fact_or_fair_statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
-from metrics.genres_bias.formula import METRICS
-from metrics.total_bias_score.formula import total_bias_score
-from metrics.total_bias_score.standards import COHORTS
-from submissions.fact_or_fair_counts import Faces, Grid, prompt_cells
-from submissions.fact_or_fair_designs import image_design, objective_design
-from submissions.fact_or_fair_draws import both_attributes, names_of
-from submissions.genres import INAUGURAL, score_draws
-from submissions.genres_designs import design_of
-from submissions.genres_features import Features
-from submissions.stereotypical_bias_answers import CELLS, Answers, questions
-from submissions.stereotypical_bias_designs import Part, designs_of
-from submissions.uncertainty.bootstrap import draw, percentile_interval, uncertainties
-from submissions.uncertainty.design import Design
-from submissions.uncertainty.draws import keep
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
+from fairspace.metrics.genres_bias.formula import METRICS
+from fairspace.metrics.total_bias_score.formula import total_bias_score
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
+from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, names_of
+from fairspace.submissions.benchmarks.genres.records import Features
+from fairspace.submissions.benchmarks.genres.resample import design_of
+from fairspace.submissions.benchmarks.genres.score import score_draws
+from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.resample import Part, designs_of
+from fairspace.submissions.uncertainty.bootstrap import draw, percentile_interval, uncertainties
+from fairspace.submissions.uncertainty.design import Design
+from fairspace.submissions.uncertainty.draws import keep
 
 RESAMPLES = 400
 Sample = Callable[[np.random.Generator], Design]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from builders.iris_groups import GROUPS
-from builders.tools import Box, Labels, Picture, Prompt
+from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt
+from fairspace.builders.iris.groups import GROUPS
 
 RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
 BUCKETS = ("20-29", "40-49", "60-69", "more than 70", "3-9")

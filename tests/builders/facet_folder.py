@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.models.stored_boxes import SCHEMA
-from builders.tools import Box
+from fairspace.builders.engine.tools import Box
+from fairspace.builders.models.stored_boxes import SCHEMA
 
 TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))
 GENDERS = {"female": "fem", "male": "masc", "": "na"}

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from builders import iris_steer_60
-from builders.iris_groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 ANNOTATIONS = pa.schema(

@@ -10,15 +10,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from builders import labour
-from builders.build import build
-from builders.dataset import Dataset, Manifest, Split
-from builders.fact_or_fair_statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
-from builders.iris_groups import GROUP_NAMES, OCCUPATIONS
-from builders.labour_split import labour_split
-from builders.published import PAPERS, figures, published_split, table
-from submissions.board import Row, board
-from submissions.registry import NAMES
+from fairspace.builders.engine.build import build
+from fairspace.builders.engine.dataset import Dataset, Manifest, Split
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
+from fairspace.builders.iris import labour
+from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
+from fairspace.builders.iris.labour_split import labour_split
+from fairspace.builders.published import PAPERS, figures, published_split, table
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.row import Row
 
 
 def write(out: Path, split: Split) -> list[dict[str, Any]]:
@@ -106,8 +107,8 @@ def test_no_table_lies_twice_in_the_repository() -> None:
 
 
 def test_the_truth_that_is_published_is_the_truth_that_answers_are_judged_by(tmp_path: Path) -> None:
-    from builders.dataset import Job
-    from builders.fact_or_fair_dataset import splits
+    from fairspace.builders.engine.dataset import Job
+    from fairspace.builders.fact_or_fair.dataset import splits
 
     split = next(s for s in splits(Job(None, tmp_path)) if s.config == "truth")
     rows = write(tmp_path / "built", split)

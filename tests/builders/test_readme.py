@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.errors import CODES
-from builders.registry import NAMES, dataset
+from fairspace.builders.errors import CODES
+from fairspace.builders.registry import NAMES, dataset
 
 PAGE = (Path(__file__).parents[2] / "builders" / "README.md").read_text(encoding="utf-8")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from builders.dataset import BuiltSplit, Manifest, Shard
-from builders.registry import dataset
-from cards.dataset_card import dataset_card
+from fairspace.builders.engine.dataset import BuiltSplit, Manifest, Shard
+from fairspace.builders.registry import dataset
+from fairspace.cards.dataset_card import dataset_card
 
 
 def card(counts: dict[str, dict[str, int]], joint: dict[str, int] | None = None, *, name: str, config: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from builders.errors import BuildError
-from cards.rules import check_card, front_matter
+from fairspace.builders.errors import BuildError
+from fairspace.cards.rules import check_card, front_matter
 
 ROOT = Path(__file__).parents[2]
 GOOD: dict[str, Any] = {

@@ -9,12 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from leaderboard_space.state import add_result
-from leaderboard_space.storage.local import LocalStorage
-from submissions.baselines import baseline_meta
-from submissions.check import check_submission, read_submission
-from submissions.result import Result, score_submission
-from submissions.writing import write_submission
+from fairspace.leaderboard_space.state import add_result
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import score_submission
 
 HOSTILE = "=cmd() <script>alert(1)</script> [x](https://evil.example) **b** <img src=https://evil.example/a.png>"
 Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
@@ -23,7 +24,7 @@ Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
 @lru_cache
 def result(benchmark: str, answers: Answers, model: str | None = None) -> Result:
     """What a trivial model scores; marked as a baseline unless it is given a model's name."""
-    tables = import_module(f"submissions.baseline_{benchmark}").tables(answers, 0)
+    tables = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(answers, 0)
     meta = baseline_meta(answers, benchmark, 0, tables)
     if model is not None:
         meta = meta.model_copy(update={"baseline": None, "model": model, "organisation": model})
@@ -42,14 +43,14 @@ def store(root: Path) -> LocalStorage:
 
 def good_zip(path: Path, model: str) -> Path:
     """A submission of language answers that can be scored."""
-    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
     return write_submission(path, meta.model_copy(update={"baseline": None, "model": model}), tables)
 
 
 def bad_zip(path: Path) -> tuple[Path, set[str]]:
     """A submission with several faults, and their codes."""
-    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
     item = tables["responses"]["id"][0].as_py()
     rows = [

@@ -9,11 +9,11 @@ import pytest
 from gradio.queueing import Event
 from starlette.requests import Request
 
-from leaderboard_space.app import create_app
-from leaderboard_space.gradio_pages import memory
-from leaderboard_space.gradio_pages.blocks import build
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
+from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.gradio_pages import memory
+from fairspace.leaderboard_space.gradio_pages.blocks import build
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
 
 
 @pytest.fixture

@@ -13,21 +13,21 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from leaderboard_space import maintaining
-from leaderboard_space.app import create_app
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.gradio_pages.parts import html
-from leaderboard_space.intake import User
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
-from leaderboard_space.state import State
-from leaderboard_space.storage.local import LocalStorage
-from leaderboard_space.web import sign_in
-from leaderboard_space.web.forwarded import Forwarded
-from leaderboard_space.web.guard import CLIENT_AT_A_TIME, Guard
-from leaderboard_space.web.rates import CLIENTS, Rate, address
-from leaderboard_space.web.tokens import DAYS, Tokens
-from submissions.faults import UsageError
+from fairspace.leaderboard_space import maintaining
+from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.gradio_pages.parts import html
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.web import sign_in
+from fairspace.leaderboard_space.web.forwarded import Forwarded
+from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Guard
+from fairspace.leaderboard_space.web.rates import CLIENTS, Rate, address
+from fairspace.leaderboard_space.web.tokens import DAYS, Tokens
+from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.factory import store
 
 MAINTAINER = User("the-maintainer")

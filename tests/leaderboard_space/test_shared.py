@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard_space.shared import Shared, Table
-from leaderboard_space.state import result_draft
-from submissions.result import Result
-from submissions.uncertainty.variant import Variant
-from tests.submissions.iris_results import iris_result
+from fairspace.leaderboard_space.shared import Shared, Table
+from fairspace.leaderboard_space.state import result_draft
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.uncertainty.variant import Variant
+from tests.submissions.benchmarks.iris.results import iris_result
 
 
 def full(model: str, seed: int) -> Result:

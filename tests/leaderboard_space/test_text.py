@@ -3,12 +3,15 @@ import unicodedata
 
 import pytest
 
-from leaderboard_space.boards import plots
-from leaderboard_space.boards.tables import Column, remarks
-from leaderboard_space.boards.text import coverage, number, plain, plot, prose, shown
-from leaderboard_space.pages.rendering import ENVIRONMENT
-from submissions.board import Row, board
-from submissions.values import Value, measured, not_run, undefined
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
+from fairspace.leaderboard_space.boards.text import coverage, prose, shown
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number, plot
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value, measured, not_run, undefined
 from tests.leaderboard_space.factory import HOSTILE, result
 
 

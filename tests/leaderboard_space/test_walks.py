@@ -13,26 +13,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from leaderboard_space.events import Draft
-from leaderboard_space.state import result_draft, submission_id
-from leaderboard_space.storage.local import LocalStorage
-from submissions.check import check_submission
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.state import result_draft, submission_id
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.checking.submission import check_submission
 from tests.leaderboard_space.attacks.running import Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.factory import HOSTILE, bad_zip, good_zip, renamed, result
-from tests.leaderboard_space.walking import (
-    DESKTOP,
-    PAPER,
-    PHONE,
-    Scheme,
-    Walk,
-    focused,
-    read_download,
-    walking,
-    worker,
-)
-from tests.submissions.test_tiers import result as measured
-from tests.submissions.test_tiers import waves
+from tests.leaderboard_space.walking import DESKTOP, PAPER, PHONE, Scheme, Walk, focused, read_download, walking, worker
+from tests.submissions.results.test_tiers import result as measured
+from tests.submissions.results.test_tiers import waves
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)

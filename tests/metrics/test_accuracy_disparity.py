@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from metrics.accuracy_disparity.formula import accuracy_disparity, left_out
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity, left_out
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 Table = list[list[int]]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.answer_consistency_difference.formula import answer_consistency_difference
+from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 DIFFERENCES = st.lists(st.integers(0, 9), max_size=8)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.cognitive_error_rate.formula import (
+from fairspace.metrics.cognitive_error_rate.formula import (
     BASELINES,
     KINDS,
     average_increase,

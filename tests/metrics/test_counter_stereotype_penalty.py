@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
+from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 SCORES = st.lists(st.floats(-1, 1, allow_subnormal=False), max_size=5)

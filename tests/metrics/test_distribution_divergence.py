@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from metrics.distribution_divergence.formula import distribution_divergence, divergence
+from fairspace.metrics.distribution_divergence.formula import distribution_divergence, divergence
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, spreads, thorough
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from metrics.fact_or_fair.formula import (
+from fairspace.metrics.fact_or_fair.formula import (
     accuracy_entropy_bound,
     distance,
     entropy_score,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.generation_success_penalty.formula import generation_success_penalty
+from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 SIDE = st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 4)).map(lambda t: (t[0], t[0] + t[1], t[2]))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from metrics.genres_bias.formula import (
+from fairspace.metrics.genres_bias.formula import (
     EMOTION_WORDS_CAP,
     SUBJECT_SENTENCES_CAP,
     emotion_word_difference,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.hallucination_inconsistency.formula import hallucination_inconsistency
+from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 Pairs = tuple[int, int, int]

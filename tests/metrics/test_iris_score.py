@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metrics.iris_score.formula import (
+from fairspace.metrics.iris_score.formula import (
     iris_score,
     profile_code,
     sector_magnitude,
@@ -14,7 +14,7 @@ from metrics.iris_score.formula import (
     sector_score,
     total_magnitude,
 )
-from metrics.iris_score.standards import (
+from fairspace.metrics.iris_score.standards import (
     ALGORITHM_1,
     ARCHETYPES,
     FOUNDATIONAL_COHORT,

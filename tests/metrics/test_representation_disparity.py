@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.representation_disparity.formula import disparity, representation_disparity
+from fairspace.metrics.representation_disparity.formula import disparity, representation_disparity
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, spreads, thorough
 
 COUNTS = st.lists(st.integers(0, 9), min_size=2, max_size=6)

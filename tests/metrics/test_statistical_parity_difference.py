@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.statistical_parity_difference.formula import left_out, statistical_parity_difference
+from fairspace.metrics.statistical_parity_difference.formula import left_out, statistical_parity_difference
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, spreads, thorough
 
 Case = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
+from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, thorough
 
 DRIFT = st.integers(-4, 4).map(lambda n: n / 4)

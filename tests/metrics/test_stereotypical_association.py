@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import wasserstein_distance
 
-from metrics.stereotypical_association.formula import (
+from fairspace.metrics.stereotypical_association.formula import (
     corpus_score,
     ensemble,
     prefix_difference,

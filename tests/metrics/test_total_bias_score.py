@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.total_bias_score.formula import total_bias_score, z_scores
-from metrics.total_bias_score.standards import COHORTS, MODELS
+from fairspace.metrics.total_bias_score.formula import total_bias_score, z_scores
+from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 

@@ -9,7 +9,8 @@ What is served
 - `POST /v1/chat/completions`: the answer depends on the messages (texts, and images by the hash of their data URI) and
   `seed` alone. The prompts of the four benchmarks and of the GENRES judge are recognised (`answers.KINDS`) and answered
   in forms that the parsers read, drawn by hash; any other prompt gets a plain sentence. `n` up to 10; no streaming.
-- `POST /v1/images/generations`: small drawn faces (`builders.drawing`) that depend on `prompt`, `seed` (else nothing
+- `POST /v1/images/generations`: small drawn faces (`fairspace.builders.drawn.drawing`) that depend on `prompt`, `seed`
+(else nothing
   else) and the place among the `n` alone. Groups that a prompt names are followed in most pictures; a prompt that names
   none has a usual group. No two requests with different keys get the same bytes. `response_format` b64_json or url.
 - `GET /v1/models`, and `GET /v1/files/...` for pictures by URL (no key needed).

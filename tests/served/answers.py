@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from builders.fact_or_fair_prompts import ASK, LLM_OBJECTIVE
-from builders.genres_prompts import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
-from builders.iris_groups import OCCUPATIONS
-from builders.iris_ideal_52 import QUESTION, TOURNAMENT_TEMPLATE
-from builders.iris_steer_60 import LABELS, OBJECTIVE, SUBJECTIVE
-from builders.stereotypical_bias import GROUPS, LANGUAGE_PROMPTS, VISION_PROMPT
+from fairspace.builders.fact_or_fair.prompts import ASK, LLM_OBJECTIVE
+from fairspace.builders.genres.prompts import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_ideal_52.plan import QUESTION, TOURNAMENT_TEMPLATE
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
+from fairspace.builders.stereotypical_bias.plan import GROUPS, LANGUAGE_PROMPTS, VISION_PROMPT
 from tests.served.keys import Request
 from tests.served.stories import analysis, broken, names_of, profile_judgement, story
 

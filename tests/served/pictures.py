@@ -15,7 +15,7 @@ from io import BytesIO
 from random import Random
 from typing import Literal, cast
 
-from builders.iris_groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 
 Format = Literal["png", "jpeg"]
 LOOKS = 4
@@ -96,7 +96,7 @@ def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
 
 @lru_cache(maxsize=8192)
 def _drawn(shown: Picture, size: int, form: Format) -> bytes:
-    from builders.drawing import draw_face, draw_object
+    from fairspace.builders.drawn.drawing import draw_face, draw_object
 
     if shown.gender:
         look = {"size": size, "occupation": shown.occupation}

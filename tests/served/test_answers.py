@@ -9,15 +9,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from builders import fact_or_fair, genres, iris_ideal_52, iris_steer_60, stereotypical_bias
-from builders.fact_or_fair_statistics import GROUPS, LEVELS
-from builders.iris_groups import OCCUPATIONS
-from submissions.answers import parse_label, parse_rating, refuses
-from submissions.fact_or_fair_parsing import parse_objective, subjective_options
-from submissions.genres_judge import read_narrative, read_profile
-from submissions.genres_splitting import Parts, split
-from submissions.iris_occupations import clean, direct_matches
-from submissions.stereotypical_bias_parsing import parse_group, parse_side
+from fairspace.builders.fact_or_fair import plan as fact_or_fair
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
+from fairspace.builders.genres import plan as genres
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
+from fairspace.submissions.benchmarks.fact_or_fair.parse import parse_objective, subjective_options
+from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.iris.parse import clean, direct_matches
+from fairspace.submissions.benchmarks.short_answers import parse_label, parse_rating, refuses
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import parse_group, parse_side
 from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.keys import Request, chat_request
 

@@ -20,9 +20,9 @@ import openai
 import pytest
 from PIL import Image
 
-from builders.iris_gen_52 import prompt as neutral_prompt
-from builders.iris_groups import OCCUPATIONS
-from submissions.genres_judge import read_profile
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_gen_52.plan import prompt as neutral_prompt
+from fairspace.submissions.benchmarks.genres.parse.judge import read_profile
 from tests.served import WAYS, Fault, Served, key_of
 from tests.served.expected import drawn, said
 from tests.served.pictures import encoded

@@ -10,16 +10,7 @@ from tests.served.faults import Fault
 from tests.served.keys import Request
 from tests.served.options import Options
 from tests.served.pictures import encoded, picture
-from tests.served.replies import (
-    Reply,
-    base64_text,
-    completion,
-    failed,
-    images,
-    json_reply,
-    limited,
-    reply,
-)
+from tests.served.replies import Reply, base64_text, completion, failed, images, json_reply, limited, reply
 
 _PAGE = b"<!doctype html><html><head><title>Gateway</title></head><body><h1>Please sign in</h1></body></html>"
 _CODES = {429: "rate_limit_exceeded", 404: "model_not_found", 401: "invalid_api_key"}

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from submissions import cli
-from submissions.benchmark import Benchmark
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.commands import main as cli
 from tests.submissions import sample
 
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     """Checking finds the small benchmark under every name."""
-    monkeypatch.setattr("submissions.check.benchmark", lambda name: sample.BENCH)
+    monkeypatch.setattr("fairspace.submissions.checking.submission.benchmark", lambda name: sample.BENCH)
     return sample.BENCH
 
 

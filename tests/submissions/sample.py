@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from submissions.benchmark import Benchmark, Scored, Task, Values
-from submissions.format import SCHEMAS, Submission, SubmissionMeta
-from submissions.sensitivity import AS_RELEASED, Adjustment
-from submissions.values import Value
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Task, Values
+from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
+from fairspace.submissions.values import Value
 
 META: dict[str, Any] = {
     "format": 1,

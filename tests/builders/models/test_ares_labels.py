@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ares.modeling_ares import AresModel
-from ares.tiny import tiny_model
-from builders.drawing import draw_face, draw_scene, sample_tools, sitter
-from builders.models.ares_labels import AresLabeller
-from builders.models.opening import open_tools
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
+from fairspace.builders.drawn.tools import sample_tools
+from fairspace.builders.models.ares_labels import AresLabeller
+from fairspace.builders.models.opening import open_tools
 
 
 @pytest.fixture(scope="module")

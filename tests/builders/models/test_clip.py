@@ -10,9 +10,9 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from builders.models.clip import Clip, ClipMatcher
-from builders.models.clip_labels import PROTOTYPES, TEMPLATES, ClipLabeller
-from builders.tools import Box, Labels, Picture
+from fairspace.builders.engine.tools import Box, Labels, Picture
+from fairspace.builders.models.clip import Clip, ClipMatcher
+from fairspace.builders.models.clip_labels import PROTOTYPES, TEMPLATES, ClipLabeller
 from tests.builders.models import tiny
 
 

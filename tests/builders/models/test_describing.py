@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from builders.errors import BuildError
-from builders.models.describing import EndpointDescriber, FileDescriber, parse
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.describing import EndpointDescriber, FileDescriber, parse
 
 FIVE = [f"two people talking, scene {n}" for n in range(5)]
 GOOD = "\n".join(f"[start]{one}[end]" for one in FIVE)

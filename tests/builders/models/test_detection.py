@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 
-from builders.errors import BuildError
-from builders.models.detection import UltralyticsDetector, YolosDetector, arrange
-from builders.models.stored_boxes import SCHEMA, StoredBoxes
-from builders.tools import Box, Picture
+from fairspace.builders.engine.tools import Box, Picture
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.detection import UltralyticsDetector, YolosDetector, arrange
+from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
 from tests.builders.models import tiny
 
 THRESHOLD = 0.2

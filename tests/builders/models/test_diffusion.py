@@ -11,12 +11,12 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from builders.dataset import Job
-from builders.errors import BuildError
-from builders.making import Wanted, make
-from builders.models.diffusion import DiffusersGenerator, Settings
-from builders.models.editing import EditSettings, InstructPix2PixEditor
-from builders.tools import Prompt, Tools
+from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.making import Wanted, make
+from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+from fairspace.builders.models.editing import EditSettings, InstructPix2PixEditor
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.

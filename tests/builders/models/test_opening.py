@@ -10,18 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 
-from builders.errors import BuildError
-from builders.models import opening
-from builders.models.clip import ClipMatcher
-from builders.models.clip_labels import ClipLabeller
-from builders.models.describing import EndpointDescriber, FileDescriber
-from builders.models.detection import YolosDetector
-from builders.models.diffusion import DiffusersGenerator
-from builders.models.editing import InstructPix2PixEditor
-from builders.models.opening import SCHEMES, open_tools
-from builders.models.stored_boxes import SCHEMA, StoredBoxes
-from builders.models.weights import find
-from builders.tools import Prompt, Tools
+from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import opening
+from fairspace.builders.models.clip import ClipMatcher
+from fairspace.builders.models.clip_labels import ClipLabeller
+from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
+from fairspace.builders.models.detection import YolosDetector
+from fairspace.builders.models.diffusion import DiffusersGenerator
+from fairspace.builders.models.editing import InstructPix2PixEditor
+from fairspace.builders.models.opening import SCHEMES, open_tools
+from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
+from fairspace.builders.models.weights import find
 from tests.builders.models import tiny
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -122,7 +122,7 @@ def test_absent_weights_say_how_to_get_them(role: str) -> None:
 
 
 def test_an_absent_package_says_what_installs_it(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("builders.models.weights.find_spec", lambda name: None)
+    monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None)
     for named in ({"matcher": f"clip:{models}/clip"}, {"describer": "endpoint:http://127.0.0.1/v1#m"}):
         with pytest.raises(BuildError, match=r"TOOL_MISSING.*is not installed.*pip install 'fairspace\[build\]'"):
             open_tools(**named)  # type: ignore[arg-type]

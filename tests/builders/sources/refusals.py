@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from builders.errors import BuildError
+from fairspace.builders.errors import BuildError
 
 
 class Refusal(NamedTuple):

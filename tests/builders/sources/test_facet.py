@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.iris_groups import OCCUPATIONS
-from builders.sources import facet
-from builders.tools import Box
+from fairspace.builders.engine.tools import Box
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.sources import facet
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 COLUMNS = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.errors import BuildError
-from builders.sources import fairface
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources import fairface
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 GOOD = """file,age,gender,race,service_test

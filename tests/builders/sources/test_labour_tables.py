@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from builders.errors import BuildError
-from builders.iris_groups import OCCUPATIONS
-from builders.labour import REGIONS, shares
-from builders.sources.labour_categories import CPS_ROWS, isco_codes
-from builders.sources.labour_shares import official
-from builders.sources.labour_tables import bls, csv_text, eurostat
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.sources.labour_categories import CPS_ROWS, isco_codes
+from fairspace.builders.sources.labour_shares import official
+from fairspace.builders.sources.labour_tables import bls, csv_text, eurostat
 from tests.builders.sources.refusals import Refusal, refuses, replaced
 
 PEOPLE = """HOUSEHOLD DATA,,,,,,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.errors import BuildError
-from builders.sources import SOURCES
-from builders.sources.listing import listing
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources import SOURCES
+from fairspace.builders.sources.listing import listing
 
 
 def test_nothing_is_found_without_a_folder() -> None:

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.dataset import Job
-from builders.errors import BuildError
-from builders.model_store import NEUTRAL, STEER, ModelStore
-from builders.sources.model_image_reader import ImageReader
-from builders.sources.model_images import StoredImage, models, stored_images
+from fairspace.builders.engine.dataset import Job
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources.model_image_reader import ImageReader
+from fairspace.builders.sources.model_images import StoredImage, models, stored_images
+from fairspace.builders.sources.model_store import NEUTRAL, STEER, ModelStore
 from tests.builders.model_fixtures import IMAGES, annotation, image, neutral, steer, write, write_model
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.sources import SOURCES, mst_e
+from fairspace.builders.sources import SOURCES, mst_e
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 GOOD = """image_ID,subject_name,MST,pose,lighting,mask

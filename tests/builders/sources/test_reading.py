@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.errors import BuildError
-from builders.sources import facet, fairface, mst_e
-from builders.sources.labour_tables import bls, eurostat
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources import facet, fairface, mst_e
+from fairspace.builders.sources.labour_tables import bls, eurostat
 from tests.builders.sources import test_facet, test_fairface, test_labour_tables, test_mst_e
 
 READERS: dict[str, tuple[Callable[[Path], Any], str, str]] = {

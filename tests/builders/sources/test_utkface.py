@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.errors import BuildError
-from builders.sources import utkface
-from builders.sources.utkface import UtkFace
+from fairspace.builders.errors import BuildError
+from fairspace.builders.sources import utkface
+from fairspace.builders.sources.utkface import UtkFace
 
 TIME = "20170116174525125"
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from leaderboard_space.app import create_app
-from leaderboard_space.intake import Intake
-from leaderboard_space.jobs.jobs import Jobs, Progress
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
-from leaderboard_space.state import Submission, result_draft
-from submissions.result import Result
+from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.intake import Intake
+from fairspace.leaderboard_space.jobs.jobs import Jobs, Progress
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import Submission, result_draft
+from fairspace.submissions.results.result import Result
 
 
 class KeptJobs(Jobs):

@@ -13,13 +13,13 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from leaderboard_space.api import routes
-from leaderboard_space.boards import adjusting
-from leaderboard_space.boards.query import BoardQuery
-from leaderboard_space.errors import CODES
-from leaderboard_space.events import Draft
-from leaderboard_space.intake import User
-from submissions.result import Result
+from fairspace.leaderboard_space.api import routes
+from fairspace.leaderboard_space.boards import adjusting
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.errors import CODES
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import User
+from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, good_zip, result
 
@@ -208,7 +208,7 @@ def test_an_unexpected_error_is_told_without_its_text(space: Opened, monkeypatch
     def broken(_: object) -> None:
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr("leaderboard_space.api.data.boards", broken)
+    monkeypatch.setattr("fairspace.leaderboard_space.api.data.boards", broken)
     answer = space.client.get("/api/v1/boards")
     assert (answer.status_code, answer.json()["code"]) == (500, "OUR_FAULT")
     assert "secret" not in answer.text

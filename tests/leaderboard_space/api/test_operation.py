@@ -15,12 +15,12 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from leaderboard_space.operation import logs
-from leaderboard_space.pages.api_docs import GRADIO
-from leaderboard_space.settings import Settings
-from leaderboard_space.storage import StorageError
-from leaderboard_space.web.store_threads import with_store
-from submissions.faults import UsageError
+from fairspace.leaderboard_space.operation import logs
+from fairspace.leaderboard_space.pages.api_docs import GRADIO
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 
 HANDBOOK = Path(__file__).parents[3] / "leaderboard_space" / "OPERATION.md"
@@ -48,10 +48,10 @@ def test_the_handbook_tells_every_metric(space: Opened) -> None:
 
 
 def test_metrics_are_made_once_a_moment(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", 3600.0)
+    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", 3600.0)
     first = space.client.get("/metrics").text
     assert space.client.get("/metrics").text == first
-    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
     assert space.client.get("/metrics").text != first
 
 
@@ -60,7 +60,7 @@ def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(space.jobs, "well", False)
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
     monkeypatch.setattr(Path, "is_mount", lambda self: self == Path("/"))
-    monkeypatch.setattr("leaderboard_space.operation.health.ROOM", 1 << 60)
+    monkeypatch.setattr("fairspace.leaderboard_space.operation.health.ROOM", 1 << 60)
 
     def unreadable() -> int:
         raise StorageError("STORE_UNAVAILABLE", "the Hub", "silence", "an answer", "wait")
@@ -89,7 +89,7 @@ def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: p
         raise StorageError("STORE_CORRUPT", "/secret/place", "line 3", "another", "restore")
 
     monkeypatch.setattr(space.space.state, "refresh", failing)
-    monkeypatch.setattr("leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
     answer = space.client.get("/api/v1/submissions/0f1e")
     assert (answer.status_code, answer.json()["code"]) == (503, "STORE_FAILED")
     assert "secret" not in answer.text
@@ -118,7 +118,7 @@ def test_a_line_of_the_log_is_one_object_whatever_it_says(monkeypatch: pytest.Mo
 
 
 def test_nobody_but_this_machine_reaches_a_space_without_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    from leaderboard_space.app import serve
+    from fairspace.leaderboard_space.app import serve
 
     with pytest.raises(UsageError, match=r"127\.0\.0\.1 alone"):
         serve(Settings(insecure_local=True), host="0.0.0.0")

@@ -19,9 +19,9 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from leaderboard_space.app import GRACE
-from leaderboard_space.operation.metrics import KEPT_SECONDS
-from submissions.packing import pack
+from fairspace.leaderboard_space.app import GRACE
+from fairspace.leaderboard_space.operation.metrics import KEPT_SECONDS
+from fairspace.submissions.commands.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
 Run = Callable[..., tuple[int, str, str]]
@@ -55,7 +55,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", "from submissions.cli import main; main()", "leaderboard", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-c",
+        "from fairspace.submissions.commands.main import main; main()",
+        "leaderboard",
+        "--port",
+        str(port),
+    ]
     options = ["--store", str(root / "store"), "--insecure-local", "--no-baselines", "--admin", "ada"]
     with (root / "log").open("wb") as log:
         process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=log, cwd=root)

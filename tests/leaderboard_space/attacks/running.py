@@ -14,13 +14,14 @@ from typing import Any
 
 import httpx
 
-from leaderboard_space.intake import User
-from leaderboard_space.web.tokens import Tokens
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.web.tokens import Tokens
 from tests.leaderboard_space.provider import CLIENT, SECRET, Provider
 
 SIGNING = "a secret of the tests, long enough for a Space"
 SERVE = (
-    "import sys; from leaderboard_space.app import serve; from leaderboard_space.settings import Settings; "
+    "import sys; from fairspace.leaderboard_space.app import serve; "
+    "from fairspace.leaderboard_space.settings import Settings; "
     "serve(Settings.from_environment(), port=int(sys.argv[1]))"
 )
 

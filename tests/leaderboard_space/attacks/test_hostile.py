@@ -20,15 +20,15 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Page
 
-from leaderboard_space.intake import User
-from leaderboard_space.web.tokens import Tokens
-from submissions.baselines import baseline_meta
-from submissions.format import Tool
-from submissions.manifest import Manifest
-from submissions.writing import write_submission
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.web.tokens import Tokens
+from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.format.manifest import Manifest
+from fairspace.submissions.format.schema import Tool
+from fairspace.submissions.format.writing import write_submission
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
-from tests.submissions.hostile import CASES
+from tests.submissions.checking.hostile import CASES
 
 SUBMIT, UPLOAD = "/api/v1/submissions", "/gradio_api/upload"
 MOST = 8_000_000
@@ -42,7 +42,7 @@ KINDS = (
     *("name_right_to_left", "bomb_by_ratio", "many_members", "pickle_in_zip", "meta_deep", "manifest_bomb"),
     *("parquet_dictionary_bomb", "parquet_type_that_ends_the_process"),
 )
-"""Of the cases that `tests.submissions.hostile` checks one by one."""
+"""Of the cases that `tests.submissions.checking.hostile` checks one by one."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def image_bomb() -> bytes:
 
 def payload_zip(path: Path) -> bytes:
     """A good submission, every text of which is a payload."""
-    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     text = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), PAYLOAD)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
     tool = Tool(name=PAYLOAD, version=PAYLOAD, settings={PAYLOAD[:60]: PAYLOAD})
@@ -103,7 +103,7 @@ def payload_zip(path: Path) -> bytes:
 
 def faulty_payload_zip() -> bytes:
     """A submission whose faults quote payloads."""
-    tables = import_module("submissions.baseline_fact_or_fair").tables("stereotyped", 1)
+    tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
     meta |= {"model": BIDI, "licence": 7, PAYLOAD: PAYLOAD}
     held = io.BytesIO()

@@ -17,9 +17,9 @@ from gradio_client import Client
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import expect
 
-from leaderboard_space.gradio_pages.gate import NEEDED
-from leaderboard_space.intake import User
-from leaderboard_space.web.tokens import MARK, Tokens
+from fairspace.leaderboard_space.gradio_pages.gate import NEEDED
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.web.tokens import MARK, Tokens
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.provider import SECRET

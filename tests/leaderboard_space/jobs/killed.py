@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.jobs.jobs import Jobs
-from leaderboard_space.jobs.queue import JobQueue
-from leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.jobs.jobs import Jobs
+from fairspace.leaderboard_space.jobs.queue import JobQueue
+from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
 
 TRANSITIONS = ("accepted", "queued", "dequeued", "leased", "running", "scored", "torn", "appended", "ended")

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from leaderboard_space.events import Event
-from leaderboard_space.intake import Intake, User
-from leaderboard_space.jobs.jobs import Jobs, Timing
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
-from leaderboard_space.state import State, Submission
-from leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.events import Event
+from fairspace.leaderboard_space.intake import Intake, User
+from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.factory import result
 
 CHILDREN = "tests.leaderboard_space.jobs.children"

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from leaderboard_space.jobs.child import Ended, run_child
-from leaderboard_space.jobs.limits import JobLimits
+from fairspace.leaderboard_space.jobs.child import Ended, run_child
+from fairspace.leaderboard_space.jobs.limits import JobLimits
 
 LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
 CHILDREN = "tests.leaderboard_space.jobs.children"

@@ -10,20 +10,20 @@ from typing import Self
 
 import pytest
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.events import Draft
-from leaderboard_space.intake import User
-from leaderboard_space.jobs.baselines import BaselineJobs
-from leaderboard_space.jobs.jobs import SCORING
-from leaderboard_space.jobs.queue import Job, Record
-from leaderboard_space.settings import Settings
-from leaderboard_space.space import Space
-from leaderboard_space.state import result_draft
-from leaderboard_space.storage import StorageError
-from leaderboard_space.storage.local import LocalStorage
-from submissions.check import read_submission
-from submissions.faults import UsageError
-from submissions.result import score_submission
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.jobs.baselines import BaselineJobs
+from fairspace.leaderboard_space.jobs.jobs import SCORING
+from fairspace.leaderboard_space.jobs.queue import Job, Record
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import result_draft
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.results.scoring import score_submission
 from tests.leaderboard_space.factory import bad_zip, good_zip, result
 from tests.leaderboard_space.jobs.spaces import (
     FAST,
@@ -384,7 +384,7 @@ def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_noth
 def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
     monkeypatch.setattr(
-        "leaderboard_space.jobs.baselines.missing",
+        "fairspace.leaderboard_space.jobs.baselines.missing",
         lambda state: [one for one in wanted if one[0] not in {own.benchmark for own in state.entries()}],
     )
     about = settings(tmp_path, baselines=True)
@@ -403,7 +403,7 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
 
 def test_a_baseline_that_was_halted_often_comes_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
-    monkeypatch.setattr("leaderboard_space.jobs.baselines.missing", lambda state: wanted)
+    monkeypatch.setattr("fairspace.leaderboard_space.jobs.baselines.missing", lambda state: wanted)
     opened = space(settings(tmp_path))
     baselines, halt = BaselineJobs(opened.state, opened.settings), threading.Event()
     halt.set()

@@ -15,9 +15,9 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError
 
-from leaderboard_space.intake import User
-from leaderboard_space.jobs.jobs import Timing
-from leaderboard_space.jobs.queue import Job
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.jobs.jobs import Timing
+from fairspace.leaderboard_space.jobs.queue import Job
 from tests.leaderboard_space.factory import bad_zip, good_zip
 from tests.leaderboard_space.jobs.spaces import good, hand_in, kinds, log, rebuilt, settings, space, until, until_ended
 
@@ -61,7 +61,7 @@ def test_two_worker_processes_share_the_queue_and_stop_when_told(tmp_path: Path,
         workers = [
             opened.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-m", "leaderboard_space.worker"],
+                    [sys.executable, "-m", "fairspace.leaderboard_space.worker"],
                     cwd=ROOT,
                     env=environment,
                     stderr=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """A lease stands still when it does not count on for longer than the patience, by a clock that only grows."""
 
-from leaderboard_space.jobs.queue import Job, Lease
-from leaderboard_space.jobs.watchdog import Watchdog
+from fairspace.leaderboard_space.jobs.queue import Job, Lease
+from fairspace.leaderboard_space.jobs.watchdog import Watchdog
 
 JOB, OTHER = Job("a", 1), Job("b", 1)
 

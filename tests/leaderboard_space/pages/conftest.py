@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard_space.events import Draft
-from leaderboard_space.state import result_draft
-from submissions.result import Result
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.state import result_draft
+from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY

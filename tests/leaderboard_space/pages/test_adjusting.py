@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
-from leaderboard_space.adjusted_boards import ADJUSTED
-from leaderboard_space.boards.adjusting import told
-from leaderboard_space.boards.query import PARAMETERS, BoardQuery
-from leaderboard_space.boards.table import board_table
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.web.answers import ADJUSTERS
-from submissions.sensitivity import AS_RELEASED, Adjustment
+from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
+from fairspace.leaderboard_space.boards.adjusting import told
+from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
+from fairspace.leaderboard_space.boards.tables.table import board_table
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.web.answers import ADJUSTERS
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import page
 

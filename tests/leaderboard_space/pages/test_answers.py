@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
-from leaderboard_space.events import Draft
-from leaderboard_space.intake import User
-from leaderboard_space.state import result_draft
-from leaderboard_space.web.answers import Answers, board_of
-from leaderboard_space.web.identity import HEADER
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.state import result_draft
+from fairspace.leaderboard_space.web.answers import Answers, board_of
+from fairspace.leaderboard_space.web.identity import HEADER
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, entry_of, page

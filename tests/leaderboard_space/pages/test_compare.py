@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard_space.boards.comparison import lines
-from leaderboard_space.boards.profiles import by_archetype, letters, profiles
-from leaderboard_space.boards.standard_facts import moves, parameters
-from leaderboard_space.pages.fairness_space import heat
-from metrics.iris_score.standards import ALGORITHM_1, ARCHETYPES, GRANULAR, INAUGURAL
-from submissions.board import published_rows
-from submissions.registry import NAMES, benchmark
+from fairspace.leaderboard_space.boards.comparison import lines
+from fairspace.leaderboard_space.boards.figures.profiles import by_archetype, letters, profiles
+from fairspace.leaderboard_space.boards.standard_facts import moves, parameters
+from fairspace.leaderboard_space.pages.fairness_space import heat
+from fairspace.metrics.iris_score.standards import ALGORITHM_1, ARCHETYPES, GRANULAR, INAUGURAL
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.results.board import published_rows
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 from tests.leaderboard_space.pages.rows import entry_of, page

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard_space.boards.comparison import lines
-from leaderboard_space.boards.differences import Z, difference, differences
-from submissions.uncertainty.bootstrap import TIED
-from tests.submissions.test_tiers import BENCH, board, result, waves
+from fairspace.leaderboard_space.boards.comparison import lines
+from fairspace.leaderboard_space.boards.differences import Z, difference, differences
+from fairspace.submissions.uncertainty.bootstrap import TIED
+from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
 NO_LIMITS = (-np.inf, np.inf)
 

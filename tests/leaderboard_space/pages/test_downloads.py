@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from leaderboard_space.boards.exact import exact
-from leaderboard_space.boards.export import harmless
-from submissions.board import published_rows
-from submissions.values import measured
+from fairspace.leaderboard_space.boards.tables.exact import exact
+from fairspace.leaderboard_space.boards.tables.export import harmless
+from fairspace.submissions.results.board import published_rows
+from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entries, entry_of, page
 

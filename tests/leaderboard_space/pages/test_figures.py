@@ -12,14 +12,14 @@ import plotly
 import plotly.graph_objects as go
 import pytest
 
-from leaderboard_space.boards.figures import Source, board_of, split_models
-from leaderboard_space.boards.plots import Series
-from leaderboard_space.boards.stereotypical_bias import official
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.pages.figures import GALLERY, PLOTLY
-from submissions.registry import NAMES, benchmark
-from submissions.result import Result
-from submissions.values import measured, not_run
+from fairspace.leaderboard_space.boards.figures.figures import Source, board_of, split_models
+from fairspace.leaderboard_space.boards.figures.plots import Series
+from fairspace.leaderboard_space.boards.stereotypical_bias import official
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.pages.figures import GALLERY, PLOTLY
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.values import measured, not_run
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 

@@ -1,6 +1,6 @@
 import re
 
-from leaderboard_space.boards.evidence import Grid, grid
+from fairspace.leaderboard_space.boards.tables.evidence import Grid, grid
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
 

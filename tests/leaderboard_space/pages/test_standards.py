@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from metrics.iris_score.granular import Granular
-from metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
-from submissions.registry import NAMES, benchmark
-from submissions.standards import digest, document
+from fairspace.metrics.iris_score.granular import Granular
+from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.standards.documents import digest, document
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE
 from tests.leaderboard_space.pages.rows import page
-from tests.submissions.iris_results import iris_result
+from tests.submissions.benchmarks.iris.results import iris_result
 
 APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender")
 

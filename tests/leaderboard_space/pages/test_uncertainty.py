@@ -12,12 +12,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from leaderboard_space.pages.model import without_error
-from submissions.uncertainty.uncertainty import Uncertainty
-from submissions.uncertainty.variant import Variant
+from fairspace.leaderboard_space.pages.model import without_error
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.uncertainty.variant import Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.pages.rows import page
-from tests.submissions.test_tiers import BENCH, result, waves
+from tests.submissions.results.test_tiers import BENCH, result, waves
 
 BOARD = f"/?benchmark={BENCH}"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from leaderboard_space.pages.validation import matrix, moved
-from submissions.validation import Correlation, Stability
+from fairspace.leaderboard_space.pages.validation import matrix, moved
+from fairspace.submissions.standards.validation import Correlation, Stability
 from tests.leaderboard_space.api.spaces import Opened
 
 

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from leaderboard_space.errors import SpaceError
-from leaderboard_space.events import Draft
-from leaderboard_space.intake import Intake, User
-from leaderboard_space.settings import Settings
-from leaderboard_space.state import State, add_result, result_draft
-from leaderboard_space.storage import StorageError
-from leaderboard_space.storage.hub import HubStorage, segment_path
-from leaderboard_space.storage.pace import Pace
-from submissions.result import Result
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import Intake, User
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.state import State, add_result, result_draft
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.hub import HubStorage, segment_path
+from fairspace.leaderboard_space.storage.pace import Pace
+from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
 from tests.leaderboard_space.factory import renamed, result
@@ -387,8 +387,8 @@ def short(seconds: float) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from leaderboard_space.events import Draft
-from leaderboard_space.storage.hub import HubStorage
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.storage.hub import HubStorage
 store = HubStorage(sys.argv[1], Path(sys.argv[2]), 1000, segment=2000)
 files = {"submissions/00/file.zip": b"PK\\0" + sys.argv[1].encode()}
 print(store.append([Draft("failed", "key-2", {"number": 2})], files)[0].number)
@@ -457,7 +457,7 @@ def test_a_file_is_fetched_once_and_not_asked_for_while_the_hub_is_known_to_fail
             store.read(path)
     assert len(hub.log()) == 2, "two tries, and then none"
     hub.heal()
-    monkeypatch.setattr("leaderboard_space.storage.hub._QUIET", 0.0)
+    monkeypatch.setattr("fairspace.leaderboard_space.storage.hub._QUIET", 0.0)
     hub.inject(Fault("GET", "/resolve/", SLOW, seconds=0.2))
     hub.log(clear=True)
     found: list[bytes] = []
@@ -527,7 +527,7 @@ def test_a_head_of_a_moment_ago_is_no_damage(opened: Open, monkeypatch: pytest.M
     monkeypatch.setattr(store._repository, "head", lambda: before)
     store.sync()
     assert len(list(store.events())) == 2
-    monkeypatch.setattr("leaderboard_space.storage.hub._STALE", 0.0)
+    monkeypatch.setattr("fairspace.leaderboard_space.storage.hub._STALE", 0.0)
     with pytest.raises(StorageError, match="STORE_CORRUPT"):
         store.sync()
 
@@ -556,7 +556,7 @@ def test_no_hour_has_more_commits_than_it_may() -> None:
 
 
 def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None:
-    from leaderboard_space.storage.hub_files import Files
+    from fairspace.leaderboard_space.storage.hub_files import Files
 
     files = Files(tmp_path, room=250)
     for number, name in enumerate(("a/1", "a/2", "a/3")):

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard_space.events import Draft, Event
-from leaderboard_space.state import add_result, result_draft
-from leaderboard_space.storage import StorageError, submission_path
-from leaderboard_space.storage.checking import check, mend
-from leaderboard_space.storage.local import LOG, LocalStorage
-from submissions.result import Result
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.state import add_result, result_draft
+from fairspace.leaderboard_space.storage import StorageError, submission_path
+from fairspace.leaderboard_space.storage.checking import check, mend
+from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
+from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.factory import renamed, result
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -271,7 +271,7 @@ def test_a_clock_that_jumps_makes_no_event_earlier_than_the_one_before(
             def now(cls, tz: Any = None) -> Any:
                 return cls.moment.astimezone(tz)
 
-        monkeypatch.setattr("leaderboard_space.storage.log.datetime", Clock)
+        monkeypatch.setattr("fairspace.leaderboard_space.storage.log.datetime", Clock)
         (storage if number % 2 else LocalStorage(tmp_path)).append([draft(number)])
     times = [event.time for event in storage.events()]
     assert times == sorted(times)

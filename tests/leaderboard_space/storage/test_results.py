@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from leaderboard_space.events import Draft
-from leaderboard_space.state import State, add_result, result_draft, result_key
-from leaderboard_space.storage import StorageError
-from leaderboard_space.storage.checking import check
-from leaderboard_space.storage.local import LocalStorage
-from submissions import bundled
-from submissions.benchmark import Scored
-from submissions.board import UNSCORABLE
-from submissions.faults import UsageError
-from submissions.genres import FLOORS
-from submissions.result import Result, rescore
-from submissions.values import measured
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.jobs import bundled
+from fairspace.leaderboard_space.state import State, add_result, result_draft, result_key
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.checking import check
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.genres.measure import FLOORS
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.results.board import UNSCORABLE
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.values import measured
 from tests.hub.running import ROOT
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 
@@ -181,6 +182,7 @@ def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_command_needs_no_pages_to_read_a_store() -> None:
-    code = "import leaderboard_space.state, leaderboard_space.storage.hub, sys; print('gradio' in sys.modules)"
+    modules = "fairspace.leaderboard_space.state, fairspace.leaderboard_space.storage.hub"
+    code = f"import {modules}, sys; print('gradio' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "False\n"

@@ -1,1 +1,1 @@
-"""Tests of `submissions.probing`."""
+"""Tests of `fairspace.submissions.probing`."""

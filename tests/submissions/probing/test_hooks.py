@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from submissions.probing.hooks import Taken, pooled, taking
-from submissions.probing.recipe import Stage
-from submissions.running.errors import RunError
+from fairspace.submissions.probing.hooks import Taken, pooled, taking
+from fairspace.submissions.probing.recipe import Stage
+from fairspace.submissions.running.errors import RunError
 
 
 @dataclass

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from metrics.association_bias.formula import measure as association
-from metrics.representation_similarity_bias.formula import measure as similarity
-from submissions.faults import UsageError
-from submissions.probing.extraction import Extractor
-from submissions.probing.measuring import dumps, probe
-from submissions.probing.opening import Opened, open_model
-from submissions.probing.page import page
-from submissions.probing.recipe import Recipe, make_recipe, read_recipe
-from submissions.probing.stimuli import ATTRIBUTES, make_stimuli
-from submissions.running.errors import RunError
+from fairspace.metrics.association_bias.formula import measure as association
+from fairspace.metrics.representation_similarity_bias.formula import measure as similarity
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.probing.extraction import Extractor
+from fairspace.submissions.probing.measuring import dumps, probe
+from fairspace.submissions.probing.opening import Opened, open_model
+from fairspace.submissions.probing.page import page
+from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
+from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
+from fairspace.submissions.running.errors import RunError
 from tests.leaderboard_space.chromium import chromium
 from tests.metrics.tables import ROOT
 from tests.submissions.probing import tiny_models

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from submissions.probing.recipe import STAGES, make_recipe, names, read_recipe
-from submissions.probing.recipe_data import ARGUMENTS, MOST
-from submissions.running.errors import RunError
+from fairspace.submissions.probing.recipe import STAGES, make_recipe, names, read_recipe
+from fairspace.submissions.probing.recipe_data import ARGUMENTS, MOST
+from fairspace.submissions.running.errors import RunError
 
 GOOD: dict[str, Any] = {
     "name": "mine",

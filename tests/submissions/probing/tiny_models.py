@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.builders.models import tiny
-from tests.submissions.running.tiny_models import tokenizer
+from tests.submissions.running.local.tiny_models import tokenizer
 
 SIDE = 32
 _WIDTH = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Sequence
 
-from submissions.running.asks import ask_seed
-from submissions.running.inspect_task import Chosen, open_benchmark
-from submissions.running.journal import Answer, Fate, Key
+from fairspace.submissions.benchmarks.asks import ask_seed
+from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.running.asking.journal import Answer, Fate, Key
 from tests.served import Fault
 from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.expected import said

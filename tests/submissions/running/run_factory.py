@@ -41,14 +41,14 @@ _NEEDED = (
     "markdown_it",
     "openai",
     "pandas",
-    "submissions.fact_or_fair",
-    "submissions.result",
-    "submissions.running.generating",
-    "submissions.running.judging",
-    "submissions.running.parts_fact_or_fair",
-    "submissions.running.plan_limit",
-    "submissions.running.run",
-    "submissions.tasks",
+    "fairspace.submissions.benchmarks.fact_or_fair.declaration",
+    "fairspace.submissions.results.result",
+    "fairspace.submissions.running.images.generating",
+    "fairspace.submissions.running.judging.judging",
+    "fairspace.submissions.benchmarks.fact_or_fair.ask",
+    "fairspace.submissions.running.planning.limit",
+    "fairspace.submissions.running.run",
+    "fairspace.submissions.tasks",
 )
 
 
@@ -167,7 +167,7 @@ def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bo
 
 def small_builds(root: Path) -> Path:
     """Datasets of all benchmarks in the layout of a build, with `KEPT` images of each split."""
-    from tests.submissions.running import datasets_factory as factory
+    from tests.submissions.running.data import factory
 
     for name, config, split, columns in (
         s for b in ("genres", "iris", "stereotypical_bias") for s in factory.splits(b)
@@ -194,7 +194,7 @@ def _write(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from tests.submissions.running.datasets_factory import IMAGE
+    from tests.submissions.running.data.factory import IMAGE
 
     cells = [{"bytes": picture(item), "path": f"{item}.png"} for item in columns["id"]]
     texts = {name: pa.array(values) for name, values in columns.items()}
@@ -214,7 +214,7 @@ def picture(item: str) -> bytes:
 
 def journaled(file: Path) -> list[Any]:
     """The fates in a journal, as `Answer`."""
-    from submissions.running.journal import Journal
+    from fairspace.submissions.running.asking.journal import Journal
 
     with Journal(file) as journal:
         return list(journal.answers())
@@ -304,7 +304,7 @@ def _import() -> None:
         import_module(name)
     import_module("torch").set_num_threads(1)
     import_module("inspect_ai.model").get_model_info("openai/gpt-4o")
-    inspect_task = import_module("submissions.running.inspect_task")
+    inspect_task = import_module("fairspace.submissions.running.asking.inspect_task")
     inspect_task.open_benchmark(inspect_task.Chosen("fact_or_fair"))
     gc.collect()
     gc.freeze()  # or every child goes through what was imported, again and again, and copies its pages
@@ -320,7 +320,7 @@ def _end(status: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    from submissions.cli import main
+    from fairspace.submissions.commands.main import main
 
     _import()
     argv = _main()

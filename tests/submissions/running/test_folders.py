@@ -2,8 +2,8 @@
 
 import pytest
 
-from submissions.running.folders import public_name
-from submissions.tasks import _named
+from fairspace.submissions.running.folders import public_name
+from fairspace.submissions.tasks import _named
 
 NAMES = {
     "openai/gpt-4o": "openai/gpt-4o",

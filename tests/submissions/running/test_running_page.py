@@ -12,16 +12,21 @@ from typing import Any
 import pytest
 import typer.main
 
-from submissions import cli
-from submissions.registry import NAMES, benchmark
-from submissions.running import judging_asks, parts_fact_or_fair, parts_genres, parts_iris, parts_stereotypical_bias
-from submissions.running.errors import CODES
-from submissions.running.image_models import SCHEMES as IMAGE_SCHEMES
-from submissions.running.journal import FATES
-from submissions.running.quality_opening import SCHEMES as QUALITY_SCHEMES
-from submissions.running.quality_opening import QualityModels
+from fairspace.submissions.benchmarks.fact_or_fair import ask as parts_fact_or_fair
+from fairspace.submissions.benchmarks.genres import ask as parts_genres
+from fairspace.submissions.benchmarks.iris import ask as parts_iris
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias import ask as parts_stereotypical_bias
+from fairspace.submissions.commands import app as cli_app
+from fairspace.submissions.commands import main as cli
+from fairspace.submissions.running.asking.journal import FATES
+from fairspace.submissions.running.errors import CODES
+from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
+from fairspace.submissions.running.judging import asks as judging_asks
+from fairspace.submissions.running.quality.opening import SCHEMES as QUALITY_SCHEMES
+from fairspace.submissions.running.quality.opening import QualityModels
 
-PAGE = (Path(cli.__file__).parent / "RUNNING.md").read_text(encoding="utf-8")
+PAGE = (Path(cli.__file__).parents[1] / "RUNNING.md").read_text(encoding="utf-8")
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -45,7 +50,7 @@ def commands() -> list[list[str]]:
 
 def command(words: list[str]) -> Any:
     """The command that words begin with; KeyError if there is none."""
-    found: Any = typer.main.get_command(cli.app)
+    found: Any = typer.main.get_command(cli_app.app)
     for word in words:
         if not hasattr(found, "commands"):
             break

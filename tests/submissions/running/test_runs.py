@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from submissions.check import check_submission
-from submissions.running.inspect_task import Chosen
-from submissions.values import Value
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found

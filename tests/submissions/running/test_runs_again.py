@@ -13,17 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from submissions.check import check_submission
-from submissions.faults import UsageError
-from submissions.manifest import Scalar, Stage, now
-from submissions.running.answering import Answered
-from submissions.running.asks import Ask
-from submissions.running.errors import RunError
-from submissions.running.exchange import Spent, answer_of, reason_of
-from submissions.running.inspect_task import Chosen
-from submissions.running.journal import Answer, Journal
-from submissions.running.models import ModelSettings
-from submissions.running.run import About, Outcome, RunSettings, run
+from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.manifest import Scalar, Stage, now
+from fairspace.submissions.running.asking.answering import Answered
+from fairspace.submissions.running.asking.exchange import Spent, answer_of, reason_of
+from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.journal import Answer, Journal
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.run import Outcome, run
+from fairspace.submissions.running.settings import About, RunSettings
 from tests.submissions.running.run_factory import journaled
 
 OWN = """
@@ -155,7 +156,7 @@ def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
 
 
 def test_a_stratified_run_grows_to_the_whole_but_not_to_a_plain_choice(tmp_path: Path) -> None:
-    from submissions.running.answering import _grow
+    from fairspace.submissions.running.asking.answering import _grow
 
     with Journal(tmp_path / "journal.sqlite") as journal:
         _grow(journal, 2, stratified=True)
@@ -167,7 +168,7 @@ def test_a_stratified_run_grows_to_the_whole_but_not_to_a_plain_choice(tmp_path:
 
 
 def test_one_failure_does_not_end_a_run_that_asks_one_at_a_time(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from submissions.running.asking import Asking
+    from fairspace.submissions.running.asking.asking import Asking
 
     async def silent(*_: object) -> bool:
         return False
@@ -249,7 +250,7 @@ def test_only_a_disk_is_told_as_a_disk(
     def broken(*_: object, **__: object) -> Answered:
         raise OSError(number, "so it is")
 
-    monkeypatch.setattr("submissions.running.answering.answer", broken)
+    monkeypatch.setattr("fairspace.submissions.running.asking.answering.answer", broken)
     with pytest.raises(kind, match="so it is"):
         mine.run()
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from ares.tiny import tiny_model
-from submissions.check import check_submission
-from submissions.running.inspect_task import Chosen
-from submissions.running.journal import Key
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
 from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
@@ -196,7 +196,7 @@ def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, comman
 
 
 def test_images_of_ones_own_code_survive_kills(commands: Commands, tmp_path: Path) -> None:
-    images = "python:tests.submissions.running.images_painter:mortal_paint?batch=4"
+    images = "python:tests.submissions.running.images.painter:mortal_paint?batch=4"
     words = (
         "run",
         "--benchmark",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from submissions.check import check_submission
-from submissions.running.inspect_task import Chosen
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found
 from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_a_run_soon_and_the_same_command_goes_on(
 
 
 def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: Path) -> None:
-    images = "python:tests.submissions.running.images_painter:mortal_paint?batch=4"
+    images = "python:tests.submissions.running.images.painter:mortal_paint?batch=4"
     words = ("run", "--benchmark", "fact_or_fair", "--tasks", "t2i_objective", "--images", images, "--limit", 60)
     commands.run(*words, "--out", tmp_path / "unbroken")
     pressed = {"PAINT_LAST": "4", "PAINT_SIGNAL": str(int(signal.SIGINT))}

@@ -1,0 +1,1 @@
+"""Annotate images with ARES: sources, sessions, shards."""

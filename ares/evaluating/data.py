@@ -1,0 +1,131 @@
+"""The images that ARES is measured on: the test split of a built IRIS-Classifier-25, or faces drawn on the fly.
+
+A task is measured on its own config's test split. What else is known of an image (its labels for other tasks, whether
+it was generated) says which groups it belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Images of one source, measured for some tasks.
+
+    Args:
+        faces: the images, with labels per task.
+        tasks: the tasks that are measured on them.
+        groups: name -> labels and (n,) indices into them, -1 where it is not known: every attribute, and `origin`.
+    """
+
+    faces: Faces
+    tasks: tuple[str, ...]
+    groups: Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
+
+    def __len__(self) -> int:
+        """Images."""
+        return len(next(iter(self.faces.labels.values())))
+
+    def pixels(self, rows: NDArray[np.intp], device: torch.device) -> torch.Tensor:
+        """(n, 3, s, s) in [0, 1]."""
+        (found,) = self.faces.batches([rows], 0)
+        return found.to(device).float() / 255
+
+
+@dataclass(frozen=True)
+class HeldOutData:
+    """All images that a model is measured on.
+
+    Args:
+        name: of the dataset.
+        revision: of the dataset; of drawn faces their number and seed.
+        sha256: of everything that decides the images.
+        sets: each task is measured on one of them.
+    """
+
+    name: str
+    revision: str
+    sha256: str
+    sets: tuple[HeldOut, ...]
+
+
+class Pictures(Sequence[Any]):
+    """The PIL images of a test set, opened when they are asked for, as a vision-language model sees them."""
+
+    def __init__(self, faces: Faces) -> None:
+        self.faces = faces
+
+    def __len__(self) -> int:
+        """Images."""
+        return len(next(iter(self.faces.labels.values())))
+
+    def __getitem__(self, row: Any) -> Any:
+        """One image, upright, in RGB; of a folder at its own size."""
+        from PIL import Image, ImageOps
+
+        if isinstance(self.faces, FolderFaces):
+            data = self.faces.table[int(self.faces.keep[row])]["image"]["bytes"]
+            with Image.open(BytesIO(data)) as image:
+                return ImageOps.exif_transpose(image).convert("RGB")
+        (pixels,) = self.faces.batches([np.array([row])], 0)
+        return Image.fromarray(pixels[0].permute(1, 2, 0).numpy())
+
+
+def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> HeldOutData:
+    """The images that a command line names.
+
+    Args:
+        data: the folder of a built IRIS-Classifier-25, or `drawn:N` for N faces that no training drew.
+        tasks: registry entries of the model.
+        size: of its images, in pixels.
+        seed: of drawings.
+        work: a folder for what reading prepares.
+
+    Errors: BuildError TRAINING_DATA if an image or a label is missing.
+    """
+    opened = open_data(data, tasks, size, seed, work)
+    if isinstance(opened, FolderData):
+        manifest = json.loads((opened.folder / "manifest.json").read_text(encoding="utf-8"))
+        sets = tuple(held_out(opened.part("test", str(t["name"])), [t], tasks) for t in tasks)
+        sample = " (sample)" if manifest.get("sample") else ""
+        return HeldOutData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
+    faces = DrawnFaces("test", int(data.removeprefix(DRAWN)), tasks, size, seed)
+    return HeldOutData("drawn faces", f"{data}, seed {seed}", opened.sha256, (held_out(faces, tasks, tasks),))
+
+
+def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Indices into a task's labels -> indices into an attribute's labels, in order of appearance; -1 stays -1."""
+    values = task["attributes"][attribute]
+    names = list(dict.fromkeys(values))
+    codes = np.array([names.index(value) for value in values] + [UNKNOWN])
+    found: NDArray[np.intp] = codes[labels]
+    return found
+
+
+def held_out(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:
+    """Images for measuring some tasks, with the groups that labels for all of a model's tasks tell."""
+    groups = {
+        attribute: (
+            tuple(dict.fromkeys(str(value) for value in values)),
+            attribute_codes(task, attribute, faces.labels[task["name"]]),
+        )
+        for task in tasks
+        for attribute, values in task["attributes"].items()
+    }
+    if isinstance(faces, FolderFaces):
+        groups["origin"] = (("real", "generated"), faces.generated.astype(np.intp))
+    return HeldOut(faces, tuple(str(task["name"]) for task in measured), groups)

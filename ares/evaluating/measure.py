@@ -1,0 +1,179 @@
+"""What one configuration of ARES gets right: per attribute and group, and how well its confidence is calibrated.
+
+An image that is abstained from is wrong wherever a share is taken, so abstaining never helps. A share without images is
+None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.ares.evaluating.data import HeldOut, attribute_codes
+from fairspace.ares.evaluating.reports import Report, classification_report
+from fairspace.ares.modeling_ares import Decided
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+
+BINS = 10
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """What became of some images.
+
+    Args:
+        images: how many.
+        matrix: (k, k) counts, row = true label, column = the answer.
+        abstained: (k,) images per true label without an answer.
+        report: precision, recall, F1, support.
+    """
+
+    images: int
+    matrix: list[list[int]]
+    abstained: list[int]
+    report: Report
+
+
+@dataclass(frozen=True)
+class Disparity:
+    """The gap between the most and the least accurate group (IRIS, Table 19).
+
+    Args:
+        value: in [0, 1], ideal 0; None with fewer than two groups of two images.
+        low: least gap over what abstained images could have been.
+        high: largest such gap.
+        most: the most accurate group; None where `value` is.
+        least: the least accurate one.
+    """
+
+    value: float | None
+    low: float
+    high: float
+    most: str | None
+    least: str | None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How confidence and accuracy agree, over images with an answer.
+
+    Args:
+        edges: of the bins, `BINS` + 1 numbers from 0 to 1.
+        images: per bin.
+        confidence: mean per bin; None for an empty one.
+        accuracy: share of right answers per bin; None for an empty one.
+        error: expected calibration error, the mean gap of both, weighted by images; None without images.
+    """
+
+    edges: list[float]
+    images: list[int]
+    confidence: list[float | None]
+    accuracy: list[float | None]
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything about one attribute.
+
+    Args:
+        labels: of the attribute.
+        overall: over all its images.
+        disparity: between its own labels (Table 19).
+        groups: group -> label -> images of that group; groups are the other attributes and `origin`.
+        disparities: group -> gap in this attribute's accuracy between its labels.
+        calibration: of the answers.
+    """
+
+    labels: tuple[str, ...]
+    overall: Confusion
+    disparity: Disparity
+    groups: Mapping[str, Mapping[str, Confusion]]
+    disparities: Mapping[str, Disparity]
+    calibration: Calibration
+
+
+def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
+    """Measure an attribute of a task on its test set.
+
+    Args:
+        task: registry entry.
+        attribute: one of its attributes.
+        images: the set, n images.
+        decided: the model's n decisions in this task.
+    """
+    labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
+    true, said = images.groups[attribute][1], attribute_codes(task, attribute, decided.label)
+    known = true >= 0
+    values = task["attributes"][attribute]
+    mass = np.stack([decided.probability[:, [v == name for v in values]].sum(axis=1) for name in labels], axis=1)
+    answered = known & (said >= 0)
+    groups, disparities = {}, {}
+    for other, (names, codes) in images.groups.items():
+        if other == attribute or not (known & (codes >= 0)).any():
+            continue
+        parts = {name: confusion(labels, true, said, known & (codes == i)) for i, name in enumerate(names)}
+        groups[other] = parts
+        disparities[other] = disparity(
+            names, [sum(part.matrix[i][i] for i in range(len(labels))) for part in parts.values()], list(parts.values())
+        )
+    overall = confusion(labels, true, said, known)
+    own = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
+    return Measured(
+        labels,
+        overall,
+        disparity(labels, [part.matrix[i][i] for i, part in enumerate(own.values())], list(own.values())),
+        groups,
+        disparities,
+        calibration(mass[answered, said[answered]], said[answered] == true[answered]),
+    )
+
+
+def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[np.bool_]) -> Confusion:
+    """The confusion matrix over the chosen images; `said` is -1 where there is no answer."""
+    k = len(labels)
+    matrix = np.zeros((k, k), int)
+    answered = chosen & (said >= 0)
+    np.add.at(matrix, (true[answered], said[answered]), 1)
+    abstained = np.bincount(true[chosen & (said < 0)], minlength=k)
+    report = classification_report(matrix, tuple(labels), abstained)
+    return Confusion(int(chosen.sum()), matrix.tolist(), abstained.tolist(), report)
+
+
+def disparity(names: Sequence[str], hits: Sequence[int], parts: Sequence[Confusion]) -> Disparity:
+    """The gap between groups, of which `hits` were right."""
+    images = np.array([part.images for part in parts])
+    silent = np.array([sum(part.abstained) for part in parts])
+    right = np.array(hits)
+    value, low, high = accuracy_disparity(right, images - silent - right, silent, np.zeros_like(silent))
+    if np.isnan(value):
+        return Disparity(None, float(low), float(high), None, None)
+    counted = [i for i in range(len(names)) if images[i] >= 2]
+    ordered = sorted(counted, key=lambda i: right[i] / images[i])
+    return Disparity(float(value), float(low), float(high), names[ordered[-1]], names[ordered[0]])
+
+
+def calibration(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
+    """The reliability diagram's bins of equal width, and the expected calibration error.
+
+    Args:
+        confidence: (n,) probability that the model gives to its answer.
+        right: (n,) whether the answer is right.
+    """
+    edges = np.linspace(0, 1, BINS + 1)
+    place = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, BINS - 1)
+    counts = np.bincount(place, minlength=BINS)
+    sure, hits = np.bincount(place, confidence, BINS), np.bincount(place, right, BINS)
+    error = float(np.abs(sure - hits).sum() / len(confidence)) if len(confidence) else None
+    return Calibration(
+        [round(float(edge), 6) for edge in edges],
+        counts.tolist(),
+        [float(s / n) if n else None for s, n in zip(sure, counts, strict=True)],
+        [float(h / n) if n else None for h, n in zip(hits, counts, strict=True)],
+        error,
+    )

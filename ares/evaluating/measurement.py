@@ -1,0 +1,229 @@
+"""The instrument's error, which travels with it: `measurement.json` in the model's folder.
+
+It holds confusion matrices with counts per attribute, over all test images and per group, so that a score made with
+the classifier's labels can be corrected for its errors and carry its uncertainty. It names the images and the exact
+weights.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from fairspace.builders.errors import BuildError
+
+if TYPE_CHECKING:
+    from fairspace.ares.evaluating.evaluation import Evaluation
+
+FILE = "measurement.json"
+DECIDING = re.compile(r"config\.json|preprocessor_config\.json|escalation_\w+\.json|.*\.safetensors(\.index\.json)?")
+"""Files of a model's folder that decide its answers."""
+Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Counts(_Strict):
+    """What became of images.
+
+    Args:
+        matrix: (k, k), row = true label, column = the answer.
+        abstained: (k,) per true label, images without an answer.
+    """
+
+    matrix: list[list[Count]]
+    abstained: list[Count]
+
+
+class MeasuredError(_Strict):
+    """The measured error in one attribute.
+
+    Args:
+        labels: of rows and columns.
+        overall: over all images.
+        groups: group -> label of the group -> its images.
+        calibration_error: expected calibration error; null without answers.
+    """
+
+    labels: list[str] = Field(min_length=2)
+    overall: Counts
+    groups: dict[str, dict[str, Counts]]
+    calibration_error: Annotated[float, Field(ge=0, le=1)] | None
+
+    @model_validator(mode="after")
+    def _shaped(self) -> MeasuredError:
+        k = len(self.labels)
+        parts = [self.overall, *(part for group in self.groups.values() for part in group.values())]
+        if any(len(p.matrix) != k or {len(row) for row in p.matrix} != {k} or len(p.abstained) != k for p in parts):
+            raise ValueError(f"a matrix of {', '.join(self.labels)} is {k} by {k}")
+        for name, group in self.groups.items():
+            if any(
+                sum(part.matrix[i][j] for part in group.values()) > self.overall.matrix[i][j]
+                for i in range(k)
+                for j in range(k)
+            ):
+                raise ValueError(f"the groups of {name} hold more images than there are")
+        return self
+
+
+class Images(_Strict):
+    """What was measured on: `images` per task."""
+
+    name: str
+    revision: str
+    sha256: Hash
+    images: dict[str, Count]
+
+
+class Instrument(_Strict):
+    """What was measured: the model's folder, the hash of what decides its answers, the model that it escalates to."""
+
+    name: str
+    sha256: Hash
+    arbiter: str
+
+
+class Measurement(_Strict):
+    """`measurement.json`."""
+
+    format: Literal[1]
+    date: str
+    model: Instrument
+    data: Images
+    attributes: dict[str, MeasuredError] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _dated(self) -> Measurement:
+        datetime.date.fromisoformat(self.date)
+        return self
+
+    @property
+    def sha256(self) -> str:
+        """Of its content."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def model_sha256(folder: Path) -> str:
+    """The hash of everything in a model's folder that decides its answers: names and contents of `DECIDING` files."""
+    total = hashlib.sha256()
+    for file in sorted(file for file in folder.iterdir() if DECIDING.fullmatch(file.name)):
+        with file.open("rb") as stream:
+            total.update(f"{hashlib.file_digest(stream, 'sha256').hexdigest()}  {file.name}\n".encode())
+    return total.hexdigest()
+
+
+def write_measurement(model: Path, found: Evaluation, date: str) -> Measurement:
+    """Write what an evaluation found into the folder of the model that was evaluated.
+
+    Args:
+        model: the folder.
+        found: by `fairspace.ares.evaluating.evaluate.evaluate`.
+        date: of the measurement, YYYY-MM-DD.
+
+    Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
+    """
+    from fairspace.builders.engine.build import write_atomically
+
+    if (now := model_sha256(model)) != found.model["sha256"]:
+        what = f"an evaluation of the model {found.model['sha256'][:16]}"
+        raise _invalid(model / FILE, what, f"one of {now[:16]}, which lies there", "evaluate this model")
+    data: dict[str, Any] = {
+        "format": 1,
+        "date": date,
+        "model": dict(found.model),
+        "data": dict(found.data),
+        "attributes": {
+            name: {
+                "labels": list(measured.labels),
+                "overall": _counts(measured.overall),
+                "groups": {
+                    group: {label: _counts(part) for label, part in parts.items()}
+                    for group, parts in measured.groups.items()
+                },
+                "calibration_error": measured.calibration.error,
+            }
+            for name, measured in found.attributes.items()
+        },
+    }
+    measurement = _validated(data, model / FILE)
+    write_atomically(model / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    return measurement
+
+
+def read_measurement(model: Path) -> Measurement:
+    """The measurement in a model's folder.
+
+    Errors: BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of other weights than those beside
+    it.
+    """
+    file = model / FILE
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        what = "it is missing" if isinstance(error, FileNotFoundError) else f"no JSON: {error}"
+        raise _invalid(file, what, "the measured error of the model", "run `fairspace ares evaluate`") from error
+    found = _validated(data, file)
+    if (now := model_sha256(model)) != found.model.sha256:
+        what = f"the measurement of {found.model.sha256[:16]}"
+        raise _invalid(file, what, f"that of {now[:16]}, which lies beside it", "evaluate this model")
+    known = {
+        name: list(dict.fromkeys(labels))
+        for task in json.loads((model / "config.json").read_text(encoding="utf-8"))["tasks"]
+        for name, labels in task["attributes"].items()
+    }
+    if known != {name: attribute.labels for name, attribute in found.attributes.items()}:
+        expected = f"the labels of {', '.join(known)}, as in config.json"
+        raise _invalid(file, f"attributes {', '.join(found.attributes)}", expected, "evaluate this model")
+    return found
+
+
+def error_of_labels(model: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
+    """What a submission says of the error of its labels (`label_error`): source, and matrices of answered images.
+
+    Args:
+        model: folder.
+        named: what `fairspace.ares.annotating.model.find_model` says of it, which has checked its measurement.
+
+    Returns:
+        None if the error was not measured.
+    """
+    if not named["measurement"]:
+        return None
+    found = Measurement.model_validate_json((model / FILE).read_text(encoding="utf-8"))
+    images = sum(found.data.images.values())
+    source = f"{named['name']}: {images} images of {found.data.name}, {found.date}, {found.sha256[:16]}"
+    attributes = {
+        name: {"labels": measured.labels, "counts": measured.overall.matrix}
+        for name, measured in found.attributes.items()
+    }
+    return {"source": source[:200].strip(), "attributes": attributes}
+
+
+def _counts(part: Any) -> Mapping[str, Any]:
+    return {"matrix": part.matrix, "abstained": part.abstained}
+
+
+def _validated(data: Any, file: Path) -> Measurement:
+    try:
+        return Measurement.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "the file"
+        raise _invalid(
+            file, f"{key}: {first['msg']}", "the fields of ares/evaluating/measurement.py", "evaluate again"
+        ) from error
+
+
+def _invalid(file: Path, what: str, expected: str, mend: str) -> BuildError:
+    return BuildError("MEASUREMENT_INVALID", str(file), what, expected, mend)

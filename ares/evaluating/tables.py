@@ -1,0 +1,227 @@
+"""An evaluation in the shape of IRIS' Tables 11 to 19, with the printed figures beside it, as text and as CSV.
+
+An undefined cell is empty in CSV and says `undefined` in text; nothing undefined is shown as 0.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from fairspace.ares.evaluating.routes import route_shares
+from fairspace.builders.published import table as printed
+
+if TYPE_CHECKING:
+    from fairspace.ares.evaluating.evaluation import Evaluation
+
+Cell = str | int | float | None
+ROWS = {
+    "E1": "(E1) DINOv2 Only",
+    "E2": "(E2) ConvNeXt Only",
+    "E3": "(E3) CLIP Only",
+    "E4": "(E4) Local Ensemble (Vote)",
+    "E5": "(E5) L2 (VLM) Only",
+    "E6": "(E6) ARES (w/o L2 (VLM))",
+    "E7": "(E7) ARES (w/o Fusion MLP)",
+    "ARES": "ARES (Ours)",
+}
+"""Row of an ablation -> how Tables 11 and 12 name it."""
+_SETS = {"random_200": "ares_table11_random200", "selected_300": "ares_table12_selected300"}
+_PRINTED_CLASS = {"middle-aged": "middle"}
+_SCORES = ("precision", "recall", "f1", "support")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures.
+
+    Args:
+        name: of its CSV file.
+        title: what it shows, and which printed table it has the shape of.
+        header: of the columns.
+        rows: cells; None is undefined.
+    """
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def text(self) -> str:
+        """As Markdown."""
+        lines = [self.header, tuple("---" for _ in self.header), *(tuple(map(_shown, row)) for row in self.rows)]
+        return f"### {self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def csv(self) -> str:
+        """As CSV."""
+        out = StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
+        return out.getvalue()
+
+
+def tables(found: Evaluation) -> list[Table]:
+    """Every table of an evaluation."""
+    return [
+        _ablations(found),
+        _report(found),
+        *_confusions(found),
+        _disparity(found),
+        _groups(found),
+        _calibration(found),
+        _routes(found),
+        _pareto(found),
+    ]
+
+
+def _ablations(found: Evaluation) -> Table:
+    tasks = list(found.ablations["ARES"].tasks)
+    known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
+    beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known), "s_per_image_rtx5090"]
+    header = ["configuration", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
+    header += ["s_per_image", "p50_s", "p95_s", "experts_per_image", "questions_per_image", "not_run"]
+    header += [f"printed_{name}_{column}" for name in _SETS for column in beside]
+    rows = []
+    for row, each in found.ablations.items():
+        speed = found.speed.get(row)
+        line: list[Cell] = [ROWS[row], _percent(each.accuracy), *(_percent(each.tasks.get(task)) for task in tasks)]
+        line += [speed.per_image, speed.p50, speed.p95] if speed else ["", "", ""]
+        line += ["", "", each.reason] if each.reason else [each.experts, each.arbiter, ""]
+        line[1 : 2 + len(tasks)] = [""] * (1 + len(tasks)) if each.reason else line[1 : 2 + len(tasks)]
+        for file in _SETS.values():
+            (figures,) = (line for line in printed(file) if line["configuration"] == ROWS[row])
+            line += [figures[column] for column in beside]
+        rows.append(tuple(line))
+    title = "Ablations (Tables 11 and 12; seconds of this machine, from pixels to labels; printed ones of the authors')"
+    return Table("ablations", title, tuple(header), tuple(rows))
+
+
+def _report(found: Evaluation) -> Table:
+    figures = {(line["attribute"], line["class"]): line for line in printed("ares_table13_15_report")}
+    header = ("attribute", "class", *_SCORES, *(f"printed_{score}" for score in _SCORES))
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in found.attributes.items():
+        report = measured.overall.report
+        for name, scores in [*report.classes.items(), ("macro avg", report.macro)]:
+            beside = figures.get((attribute, _PRINTED_CLASS.get(name, name)), {})
+            own = [getattr(scores, score) for score in _SCORES]
+            rows.append((attribute, name, *own, *(beside.get(score, "") for score in _SCORES)))
+        rows.append((attribute, "accuracy", "", "", report.accuracy, report.macro.support, *[""] * len(_SCORES)))
+    title = "Classification reports (Tables 13 to 15; printed: V-720)"
+    return Table("report", title, header, tuple(rows))
+
+
+def _confusions(found: Evaluation) -> Iterator[Table]:
+    figures = {
+        (line["attribute"], line["true"], line["predicted"]): line["count"]
+        for line in printed("ares_table16_18_confusion")
+    }
+    for attribute, measured in found.attributes.items():
+        labels = measured.labels
+        short = [_PRINTED_CLASS.get(label, label) for label in labels]
+        header = ("true \\ predicted", *labels, "abstained", *(f"printed_{label}" for label in short))
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (
+                label,
+                *measured.overall.matrix[i],
+                measured.overall.abstained[i],
+                *(figures.get((attribute, short[i], other), "") for other in short),
+            )
+            for i, label in enumerate(labels)
+        )
+        title = f"Confusion matrix: {attribute} (Tables 16 to 18; printed: V-720)"
+        yield Table(f"confusion_{attribute}", title, header, rows)
+
+
+def _disparity(found: Evaluation) -> Table:
+    figures = {line["attribute"]: line for line in printed("ares_table19_disparity")}
+    names = ("max_recall", "max_group", "min_recall", "min_group", "accuracy_disparity")
+    header = ("attribute", *names, "low", "high", *(f"printed_{name}" for name in names))
+    rows = []
+    for attribute, measured in found.attributes.items():
+        gap, classes = measured.disparity, measured.overall.report.classes
+        most = classes[gap.most].recall if gap.most is not None else None
+        least = classes[gap.least].recall if gap.least is not None else None
+        beside = [figures.get(attribute, {}).get(name, "") for name in names]
+        rows.append((attribute, most, gap.most, least, gap.least, gap.value, gap.low, gap.high, *beside))
+    return Table("disparity", "Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
+
+
+def _groups(found: Evaluation) -> Table:
+    header = ("attribute", "group", "label", "images", "abstained", "accuracy", "disparity", "low", "high")
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in found.attributes.items():
+        for group, parts in measured.groups.items():
+            gap = measured.disparities[group]
+            for label, part in parts.items():
+                silent, accuracy = sum(part.abstained), part.report.accuracy
+                rows.append((attribute, group, label, part.images, silent, accuracy, gap.value, gap.low, gap.high))
+    return Table("groups", "Accuracy per group of the other attributes, and its gap", header, tuple(rows))
+
+
+def _calibration(found: Evaluation) -> Table:
+    header = ("attribute", "from", "to", "images", "confidence", "accuracy", "expected_calibration_error")
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in found.attributes.items():
+        curve = measured.calibration
+        for i, images in enumerate(curve.images):
+            ends = (curve.edges[i], curve.edges[i + 1])
+            rows.append((attribute, *ends, images, curve.confidence[i], curve.accuracy[i], curve.error))
+    return Table("calibration", "Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
+
+
+def _routes(found: Evaluation) -> Table:
+    header = ("task", "route", "images", "share")
+    rows: list[tuple[Cell, ...]] = []
+    for task, routes in found.ablations["ARES"].routes.items():
+        total = sum(routes.values())
+        rows += [(task, route, count, count / total) for route, count in routes.items()]
+        rows += [(task, f"all {route}", None, share) for route, share in route_shares(routes).items()]
+    return Table("routes", "Routes", header, tuple(rows))
+
+
+def _pareto(found: Evaluation) -> Table:
+    tasks = list(found.ablations["ARES"].tasks)
+    header = ["fast_confidence", "escalation", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
+    header += [*(f"{task}_escalated_pct" for task in tasks), "experts_per_image", "questions_per_image"]
+    header += ["s_per_image_of_parts", "best", "current"]
+    rows: list[tuple[Cell, ...]] = []
+    for point in found.pareto:
+        line: list[Cell] = [point.fast_confidence, point.escalation, _percent(point.accuracy)]
+        line += [_percent(point.tasks[task]) for task in tasks]
+        line += [_percent(point.escalated[task]) for task in tasks]
+        line += [point.experts, point.arbiter, point.seconds, _mark(point.best), _mark(point.current)]
+        rows.append(tuple(line))
+    return Table("pareto", "Accuracy, escalation and cost by thresholds (Pareto)", tuple(header), tuple(rows))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 4)
+
+
+def _mark(value: bool) -> str:
+    return "yes" if value else ""
+
+
+def _shown(cell: Cell) -> str:
+    if cell is None:
+        return "undefined"
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A Markdown table, for cards."""
+    return Table("", "", tuple(header), tuple(tuple(row) for row in rows)).text().split("\n\n", 1)[1]
+
+
+def as_text(evaluation: Evaluation) -> str:
+    """The whole evaluation as Markdown."""
+    data, model = evaluation.data, evaluation.model
+    head = f"# ARES measured on {data['name']} {data['revision']}\n\nModel {model['name']}, "
+    head += f"sha256 `{model['sha256'][:16]}`; data sha256 `{data['sha256'][:16]}`.\n"
+    notes = "".join(f"\n- {note}" for note in evaluation.notes)
+    return "\n".join([f"{head}{notes}\n", *(table.text() for table in tables(evaluation))])

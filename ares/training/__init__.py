@@ -1,0 +1,1 @@
+"""Train ARES in stages: data, experts, fusion, routers, calibration."""

@@ -1,0 +1,141 @@
+"""Stage 4: the cuts of the fusion regressor, and what answers to the calibration set look like (IRIS, B.1).
+
+The thresholds of the routers are not touched: they are the paper's unless the configuration says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fairspace.ares.modeling_ares import AresModel, Decided
+from fairspace.ares.routing_ares import cut
+from fairspace.ares.training.data import Data, Faces
+from fairspace.ares.training.loop import Run
+
+QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
+_STEP = 0.02
+_FEWEST = 30
+"""With fewer images than this of a label, cuts stay where they are."""
+
+
+def calibrated_cuts(values: NDArray[np.float64], labels: NDArray[np.intp], start: Sequence[float]) -> list[float]:
+    """The cuts with the best mean recall; of equally good ones those nearest to the start.
+
+    Args:
+        values: (n,) regressed.
+        labels: (n,) indices of the right labels, 0 to the number of cuts.
+        start: rising; kept where a label has fewer than 30 images.
+
+    Returns:
+        As many rising cuts.
+    """
+    count = np.bincount(labels, minlength=len(start) + 1)
+    if count.min() < _FEWEST:
+        return list(start)
+    steps = np.round(np.arange(0, len(start) + _STEP / 2, _STEP), 6)
+    # below[i, k]: images of label k whose value lies below step i
+    below = np.stack([np.searchsorted(np.sort(values[labels == k]), steps, side="left") for k in range(len(count))], 1)
+    recalls = below / count
+    grid = combinations(range(len(steps)), len(start)) if len(start) <= 2 else [_nearest(steps, start)]
+
+    def rank(places: tuple[int, ...]) -> tuple[float, float]:
+        edges = [np.zeros(len(count)), *(recalls[place] for place in places), np.ones(len(count))]
+        recall = sum(float(edges[k + 1][k] - edges[k][k]) for k in range(len(count)))
+        return round(recall, 9), -sum(abs(float(steps[p]) - s) for p, s in zip(places, start, strict=True))
+
+    best = max(grid, key=rank)
+    first = cut(values, list(start))
+    kept = sum(float((first[labels == k] == k).mean()) for k in range(len(count)))
+    return list(start) if kept >= rank(best)[0] else [float(steps[place]) for place in best]
+
+
+def _nearest(steps: NDArray[np.float64], start: Sequence[float]) -> tuple[int, ...]:
+    return tuple(int(np.abs(steps - value).argmin()) for value in start)
+
+
+def decide_part(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
+    """The finished model's decisions on some images of a part, without a vision-language model."""
+    found: list[dict[str, Decided]] = []
+    order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
+    for pixels in faces.batches(order, run.workers):
+        found.append(model.decide(pixels.to(run.accelerator.device).float() / 255))
+    return {
+        task["name"]: Decided(
+            label=np.concatenate([each[task["name"]].label for each in found]),
+            probability=np.concatenate([each[task["name"]].probability for each in found]),
+            route=[route for each in found for route in each[task["name"]].route],
+            reason=[reason for each in found for reason in each[task["name"]].reason],
+            value=np.concatenate([each[task["name"]].value for each in found]),
+            escalation=np.concatenate([each[task["name"]].escalation for each in found]),
+        )
+        for task in model.config.tasks
+    }
+
+
+def part_report(
+    model: AresModel, part: str, data: Data, run: Run, tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Per task how a part is answered: routes, confidence, accuracy and confusion matrix per attribute.
+
+    Returns:
+        Task -> `images`; `routes` (route -> count); `confidence` (`quantiles` and their `values`); `abstained`;
+        `attributes` (attribute -> `labels`, `confusion` with rows true and columns predicted, `accuracy` with abstained
+        images counted as wrong, `confidence` of its likeliest label).
+    """
+    report: dict[str, Any] = {}
+    decided: dict[int, dict[str, Decided]] = {}
+    for task in tasks:
+        name = str(task["name"])
+        faces = data.part(part, name)
+        if id(faces) not in decided:
+            decided[id(faces)] = decide_part(model, faces, np.arange(len(faces.labels[name])), run)
+        rows = np.flatnonzero(faces.labels[name] >= 0)
+        report[name] = _task_report(task, decided[id(faces)][name], faces.labels[name], rows)
+    return report
+
+
+def _task_report(
+    task: Mapping[str, Any], found: Decided, labels: NDArray[np.intp], rows: NDArray[np.intp]
+) -> dict[str, Any]:
+    confidence = found.probability[rows].max(axis=1)
+    answered = rows[found.label[rows] >= 0]
+    attributes = {}
+    for attribute, values in task["attributes"].items():
+        names = list(dict.fromkeys(values))
+        codes = np.array([names.index(value) for value in values])
+        confusion = np.zeros((len(names), len(names)), int)
+        np.add.at(confusion, (codes[labels[answered]], codes[found.label[answered]]), 1)
+        mass = np.stack([found.probability[rows][:, codes == code].sum(axis=1) for code in range(len(names))])
+        attributes[attribute] = {
+            "labels": names,
+            "confusion": confusion.tolist(),
+            "accuracy": float(np.trace(confusion) / len(rows)),
+            "confidence": _quantiles(mass.max(axis=0)),
+        }
+    return {
+        "images": len(rows),
+        "routes": dict(sorted(Counter(found.route[row] for row in rows).items())),
+        "confidence": _quantiles(confidence),
+        "abstained": len(rows) - len(answered),
+        "accuracy": float((found.label[rows] == labels[rows]).mean()),
+        "attributes": attributes,
+    }
+
+
+def _quantiles(values: NDArray[np.float64]) -> dict[str, list[float]]:
+    return {"quantiles": list(QUANTILES), "values": [float(value) for value in np.quantile(values, QUANTILES)]}
+
+
+def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
+    """What the regressor makes of embeddings, on the CPU."""
+    regressor = model.fusion[task].cpu().eval()
+    with torch.inference_mode():
+        values: NDArray[np.float64] = regressor(embeddings).double().numpy()
+    return values

@@ -1,0 +1,184 @@
+"""What decides a training run: one TOML file, read strictly.
+
+`ares/configs/paper.toml` holds IRIS' values (B.2), `ares/configs/tiny.toml` a small model that a CPU trains in minutes.
+An unknown key, a value of the wrong type, and an upstream checkpoint without a pinned revision are refused before
+anything is read or written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from fairspace.ares.configuration_ares import AGE_GENDER, CUTS, RACE, SKIN_TONE
+from fairspace.ares.training.settings import (
+    Augmentation,
+    EscalationSettings,
+    ExpertSettings,
+    FastSettings,
+    FusionSettings,
+    RouterSettings,
+    Strict,
+    Upstream,
+)
+from fairspace.builders.errors import BuildError
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+KNOWN_TASKS: dict[str, dict[str, Any]] = {task["name"]: task for task in (AGE_GENDER, SKIN_TONE, RACE)}
+_PINNED = re.compile(r"[0-9a-f]{40}")
+
+
+class TaskSettings(Strict):
+    """A task: the name of a known one (`age_gender`, `skin_tone`, `race`), or a whole registry entry.
+
+    See `AresConfig` for the fields. `arbiter` and `cuts` may differ from the known task's. `colour` is the share of
+    the augmentation's colour jitter that this task bears (1 all, 0 none): a skin tone is a colour.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    labels: list[str] = Field(default_factory=list)
+    attributes: dict[str, list[str]] = Field(default_factory=dict)
+    prompts: list[str] = Field(default_factory=list)
+    arbiter: Literal["", "vlm", "fusion", "vote"] = ""
+    cuts: list[float] = Field(default_factory=list)
+    colour: float = Field(default=1.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> TaskSettings:
+        entry = self.entry()
+        n = len(entry["labels"])
+        if n < 2 or len(entry["prompts"]) != n or not entry["attributes"]:
+            raise ValueError(
+                f"task {self.name} is not one of {', '.join(KNOWN_TASKS)}, so it needs two or more `labels`, as many "
+                "`prompts`, and `attributes`"
+            )
+        if any(len(values) != n for values in entry["attributes"].values()):
+            raise ValueError(f"each attribute of task {self.name} needs one value per label, {n}")
+        if len(set(zip(*entry["attributes"].values(), strict=True))) != n:
+            raise ValueError(f"two labels of task {self.name} mean the same attributes")
+        if entry["cuts"] and (len(entry["cuts"]) != n - 1 or sorted(entry["cuts"]) != entry["cuts"]):
+            raise ValueError(f"task {self.name} needs {n - 1} rising cuts")
+        return self
+
+    def entry(self) -> dict[str, Any]:
+        """The registry entry."""
+        known = KNOWN_TASKS.get(self.name, {})
+        entry: dict[str, Any] = {
+            "name": self.name,
+            "labels": self.labels or known.get("labels", []),
+            "attributes": self.attributes or known.get("attributes", {}),
+            "prompts": self.prompts or known.get("prompts", []),
+            "arbiter": self.arbiter or known.get("arbiter", "vote"),
+        }
+        cuts = self.cuts or known.get("cuts", [])
+        if entry["arbiter"] == "fusion" and not cuts:
+            cuts = list(CUTS) if len(entry["labels"]) == 3 else [i + 0.5 for i in range(len(entry["labels"]) - 1)]
+        return entry | {"cuts": list(cuts)}
+
+
+class TrainingConfig(Strict):
+    """A training run.
+
+    Args:
+        name: of the configuration; stands in the model's config.
+        seed: decides every draw.
+        image_size: pixels of the square that experts and router see.
+        tile: images per forward pass of the finished model.
+        precision: `bf16` for mixed precision.
+        workers: processes that decode images.
+        tasks: in order.
+        augmentation: of the experts' and the fast router's training images.
+        experts: kind -> settings.
+        fusion: settings of the fusion regressor.
+        fast: settings of the fast path's router.
+        escalation: settings of the escalation routers.
+        routers: their images, and thresholds.
+        vlm: how to reach the L2 vision-language model; see `AresConfig`.
+    """
+
+    name: str
+    seed: int = Field(default=0, ge=0)
+    image_size: int = Field(gt=0)
+    tile: int = Field(default=8, gt=0)
+    precision: Literal["no", "bf16"] = "no"
+    workers: int = Field(default=0, ge=0)
+    tasks: list[TaskSettings] = Field(min_length=1)
+    augmentation: Augmentation
+    experts: dict[Literal["clip", "dinov2", "convnext"], ExpertSettings] = Field(min_length=1)
+    fusion: FusionSettings
+    fast: FastSettings
+    escalation: EscalationSettings
+    routers: RouterSettings
+    vlm: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """Of everything that can change the weights: all but the number of workers."""
+        decides = self.model_dump(mode="json", exclude={"workers"})
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    def task(self, name: str) -> TaskSettings:
+        """The settings of a task."""
+        return next(task for task in self.tasks if task.name == name)
+
+
+def read_config(file: Path) -> TrainingConfig:
+    """Read a training configuration.
+
+    Errors: BuildError CONFIG_INVALID (not TOML, an unknown key, a wrong value: the first is named with its key), or
+    REVISION_UNPINNED (a checkpoint whose commit is not given).
+    """
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+        config = TrainingConfig.model_validate(raw)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        mend = "name one of the configurations in ares/configs, or a file like them"
+        raise BuildError("CONFIG_INVALID", str(file), str(error), "a TOML file", mend) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the file"
+        unknown = first["type"] == "extra_forbidden"
+        expected = f"one of the keys of {_siblings(first['loc'])}" if unknown else first["msg"]
+        mend = "correct its spelling or remove it" if unknown else "correct it; ares/configs/paper.toml shows every key"
+        what = "unknown key" if unknown else _shown(first.get("input"))
+        raise BuildError("CONFIG_INVALID", f"{file}, key {key}", what, expected, mend) from error
+    for key, upstream in {**{f"experts.{k}": v for k, v in config.experts.items()}, "fast": config.fast}.items():
+        _check_pinned(f"{file}, key {key}.revision", upstream)
+    return config
+
+
+def _check_pinned(where: str, upstream: Upstream) -> None:
+    if upstream.source and not Path(upstream.source).is_dir() and not _PINNED.fullmatch(upstream.revision):
+        raise BuildError(
+            "REVISION_UNPINNED",
+            where,
+            f"{upstream.revision!r} for {upstream.source}",
+            "the 40 hexadecimal digits of a commit that holds model.safetensors",
+            f"look the commit up under https://huggingface.co/{upstream.source}/commits/main, and write it there",
+        )
+
+
+def _siblings(place: tuple[int | str, ...]) -> str:
+    """The part of `TrainingConfig` that a key lies in, with its keys."""
+    parts: dict[str, type[BaseModel]] = {
+        "tasks": TaskSettings,
+        "augmentation": Augmentation,
+        "experts": ExpertSettings,
+        "fusion": FusionSettings,
+        "fast": FastSettings,
+        "escalation": EscalationSettings,
+        "routers": RouterSettings,
+    }
+    model = parts.get(str(place[0]), TrainingConfig) if len(place) > 1 else TrainingConfig
+    return f"{place[0] if len(place) > 1 else 'the file'}: {', '.join(model.model_fields)}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,227 @@
+"""The images that ARES is trained on: a built IRIS-Classifier-25 folder, or faces drawn on the fly (`drawn:N`).
+
+| part | of a folder | of `drawn:N` | used for |
+|---|---|---|---|
+| `train` | `train`, but for `stop` | N faces | experts, fusion |
+| `stop` | every 20th image of `train`, by the hash of its id | N / 10 | early stopping of both |
+| `routers` | `validation`, but for `calibration` | N / 2 | routers |
+| `calibration` | every 5th image of `validation` | N / 4 | cuts, route shares, confidence |
+| `test` | `test` | N / 4 | the report in `training.json` |
+
+So routers and cuts see only answers to images that no expert was trained on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.reading_ares import quiet
+from fairspace.ares.training.augmentation import image_seed
+from fairspace.builders.errors import BuildError
+
+DRAWN = "drawn:"
+_DRAWN_SHARES = {"train": 1.0, "stop": 0.1, "routers": 0.5, "calibration": 0.25, "test": 0.25}
+_SPLIT = {"train": "train", "stop": "train", "routers": "validation", "calibration": "validation", "test": "test"}
+_STOP, _CALIBRATION = 20, 5
+"""One image in this many of `train` stops training early; of `validation` calibrates."""
+
+
+class Faces(Protocol):
+    """Images with labels."""
+
+    @property
+    def labels(self) -> Mapping[str, NDArray[np.intp]]:
+        """Task -> (n,) indices into its labels, -1 where the image has none."""
+
+    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
+        """For each list of rows the images, (n, 3, s, s) of uint8."""
+
+
+class Data(Protocol):
+    """All parts."""
+
+    name: str
+    """What was given: a folder's dataset and revision, or `drawn:N`."""
+    sha256: str
+    """Of everything that decides the images."""
+
+    def part(self, part: str, task: str) -> Faces:
+        """The images of a part that have labels for a task."""
+
+
+def open_data(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> Data:
+    """The data that a command line names.
+
+    Args:
+        data: a folder, or `drawn:N`.
+        tasks: registry entries.
+        size: of the images, in pixels.
+        seed: of drawings and of the choice of parts.
+        work: a folder for what reading prepares.
+
+    Errors: BuildError TRAINING_DATA.
+    """
+    if data.startswith(DRAWN):
+        number = data.removeprefix(DRAWN)
+        if not number.isdecimal() or not 60 <= int(number) <= 1_000_000:
+            mend = "give drawn:2400, or the folder of a built IRIS-Classifier-25"
+            raise BuildError("TRAINING_DATA", f"--data {data}", repr(number), "a number from 60 to 1000000", mend)
+        return DrawnData(int(number), tasks, size, seed)
+    return FolderData(Path(data), tasks, size, seed, work)
+
+
+def label_index(task: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
+    """Values of the task's attributes -> index of its label."""
+    return {values: index for index, values in enumerate(zip(*task["attributes"].values(), strict=True))}
+
+
+class DrawnData:
+    """Drawn faces; all tasks have labels for all of them."""
+
+    def __init__(self, number: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
+        self.name = f"{DRAWN}{number}"
+        self.number, self.tasks, self.size, self.seed = number, tasks, size, seed
+        self.sha256 = hashlib.sha256(f"{self.name}/{size}/{seed}".encode()).hexdigest()
+        self._parts: dict[str, DrawnFaces] = {}
+
+    def part(self, part: str, task: str) -> Faces:
+        """The faces of a part; the same for every task. BuildError if drawings do not show the task's attributes."""
+        if part not in self._parts:
+            n = max(60, round(self.number * _DRAWN_SHARES[part]))
+            self._parts[part] = DrawnFaces(part, n, self.tasks, self.size, self.seed)
+        if (self._parts[part].labels[task] < 0).any():
+            expected = "attributes with the values that ares/drawn_faces.py draws"
+            raise BuildError("TRAINING_DATA", self.name, f"no labels for {task}", expected, "name a folder with images")
+        return self._parts[part]
+
+
+class DrawnFaces:
+    """The faces of one part, in memory."""
+
+    def __init__(self, part: str, n: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
+        self.pixels = torch.empty(n, 3, size, size, dtype=torch.uint8)
+        found: list[dict[str, str]] = []
+        for row in range(n):
+            face = drawn_face(part, row, seed=seed, size=size)
+            self.pixels[row] = torch.from_numpy(np.array(face.image)).permute(2, 0, 1)
+            found.append(face.labels)
+        self.labels: Mapping[str, NDArray[np.intp]] = {
+            task["name"]: np.array(
+                [label_index(task).get(tuple(face.get(name, "") for name in task["attributes"]), -1) for face in found]
+            )
+            for task in tasks
+        }
+
+    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
+        """For each list of rows the images."""
+        for rows in order:
+            yield self.pixels[torch.as_tensor(rows)]
+
+
+class FolderData:
+    """A built IRIS-Classifier-25: a config per task, with the splits `train`, `validation` and `test`."""
+
+    def __init__(self, folder: Path, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> None:
+        from fairspace.builders.engine.build import file_hash
+
+        self.folder, self.tasks, self.size, self.seed, self.work = folder, list(tasks), size, seed, work
+        manifest = folder / "manifest.json"
+        if not manifest.is_file():
+            mend = "build it with `fairspace build iris_classifier_25`, or give drawn:N"
+            raise BuildError("TRAINING_DATA", str(folder), "no manifest.json", "the folder of a finished build", mend)
+        self.sha256 = file_hash(manifest)
+        self.name = f"{folder.name}@{self.sha256[:12]}"
+        self._splits: dict[tuple[str, str], Any] = {}
+        self._parts: dict[tuple[str, str], FolderFaces] = {}
+
+    def part(self, part: str, task: str) -> Faces:
+        """The images of a part. BuildError TRAINING_DATA if the folder has none."""
+        if (part, task) not in self._parts:
+            table = self._split(_SPLIT[part], task)
+            keep = [row for row, name in enumerate(table["id"]) if self._in_part(part, name)]
+            if not keep:
+                mend = "build it with more images, and with its sources and tools"
+                raise BuildError(
+                    "TRAINING_DATA", f"{self.folder}, {task}/{_SPLIT[part]}", "no image", f"images for {part}", mend
+                )
+            self._parts[part, task] = FolderFaces(table, np.array(keep), self.tasks, self.size)
+        return self._parts[part, task]
+
+    def _in_part(self, part: str, name: str) -> bool:
+        place = image_seed(self.seed, "part", name)
+        stop, calibration = place % _STOP == 0, place % _CALIBRATION == 0
+        return {"train": not stop, "stop": stop, "routers": not calibration, "calibration": calibration}.get(part, True)
+
+    def _split(self, split: str, task: str) -> Any:
+        from datasets import Image, load_dataset
+
+        if (split, task) not in self._splits:
+            files = sorted(str(file) for file in (self.folder / task).glob(f"{split}-*.parquet"))
+            if not files:
+                mend = "build the config, or leave the task out of the configuration"
+                raise BuildError("TRAINING_DATA", f"{self.folder / task}", f"no {split} split", "Parquet shards", mend)
+            read = load_dataset("parquet", data_files={"part": files}, split="part", cache_dir=str(self.work / "data"))
+            self._splits[split, task] = read.cast_column("image", Image(decode=False))
+        return self._splits[split, task]
+
+
+class FolderFaces:
+    """Rows of a split, decoded when they are asked for."""
+
+    def __init__(self, table: Any, keep: NDArray[np.intp], tasks: Sequence[Mapping[str, Any]], size: int) -> None:
+        self.table, self.keep, self.size = table, keep, size
+        self.processor = AresImageProcessor(image_size=size)
+        self.generated = np.array(_names(table, "origin"))[keep] == "synthetic"
+        self.labels: Mapping[str, NDArray[np.intp]] = {task["name"]: _labels(table, task)[keep] for task in tasks}
+
+    def __getitem__(self, row: int) -> torch.Tensor:
+        """One image, (3, s, s) of uint8."""
+        return prepared(self.table[int(self.keep[row])], self.processor)
+
+    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
+        """For each list of rows the images."""
+        yield from torch.utils.data.DataLoader(
+            self,  # type: ignore[arg-type]
+            batch_sampler=[rows.tolist() for rows in order],
+            num_workers=workers,
+            collate_fn=self._stacked,
+        )
+
+    def _stacked(self, images: Sequence[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
+
+
+def prepared(row: Mapping[str, Any], processor: AresImageProcessor) -> torch.Tensor:
+    """The image of a row as (3, s, s) of uint8, read and scaled as an image that is to be classified.
+
+    Errors: BuildError TRAINING_DATA names the row and says why its image cannot be read.
+    """
+    with quiet():
+        found = processor.prepare(row["image"]["bytes"])
+    if found.pixels is None:
+        what = f"{found.fate.reason}: {found.fate.detail}"
+        raise BuildError("TRAINING_DATA", str(row["id"]), what, "an image", "build the dataset again")
+    return torch.from_numpy(found.pixels).permute(2, 0, 1)
+
+
+def _names(table: Any, column: str) -> list[str]:
+    """A ClassLabel column as names, '' where it is null or missing."""
+    if column not in table.column_names:
+        return [""] * len(table)
+    names = table.features[column].names
+    return [names[code] if code is not None and code >= 0 else "" for code in table[column]]
+
+
+def _labels(table: Any, task: Mapping[str, Any]) -> NDArray[np.intp]:
+    index = label_index(task)
+    columns = [_names(table, attribute) for attribute in task["attributes"]]
+    return np.array([index.get(values, -1) for values in zip(*columns, strict=True)])

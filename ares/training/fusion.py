@@ -1,0 +1,130 @@
+"""Stage 2: the fusion regressor, from what finished experts say (IRIS, B.2).
+
+It is trained with the mean absolute error on the experts' concatenated embeddings, which are extracted once. The
+experts' answers are also what the routers are trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.augmentation import image_seed
+from fairspace.ares.training.config import TrainingConfig
+from fairspace.ares.training.data import Data, Faces
+from fairspace.ares.training.experts import predictions
+from fairspace.ares.training.loop import Run, Stage, fit, read_state, write_state
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the experts of a task say of some images.
+
+    Args:
+        rows: (n,) rows of the part.
+        labels: (n,) indices of the right labels.
+        probabilities: (n, experts, labels).
+        embeddings: (n, width), the experts' concatenated.
+    """
+
+    rows: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    probabilities: NDArray[np.float64]
+    embeddings: torch.Tensor
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """(n, experts): who is right."""
+        found: NDArray[np.bool_] = self.probabilities.argmax(axis=2) == self.labels[:, None]
+        return found
+
+
+def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
+    """Ask all experts of a task about some images of a part; the answer is kept in the run's folder."""
+    name, kinds, device = str(task["name"]), model.config.kinds, run.accelerator.device
+    file = run.work / f"{name}__{part}.pool.safetensors"
+    if not file.is_file():
+        width = model.embedding_width(name)
+        found = torch.zeros(len(rows), len(kinds) * len(task["labels"]) + width)
+        place = {int(row): i for i, row in enumerate(rows)}
+        modules = [(model.stems[kind].to(device).eval(), model.expert(name, kind).to(device).eval()) for kind in kinds]
+
+        def forward(pixels: torch.Tensor) -> torch.Tensor:
+            said = [expert(stem(pixels)) for stem, expert in modules]
+            chances = [logits.float().softmax(-1) for _, logits in said]
+            return torch.cat([*chances, *(embedding.float() for embedding, _ in said)], dim=1)
+
+        for mine, out in predictions(forward, faces, rows, 64, run):
+            found[torch.as_tensor([place[int(row)] for row in mine], dtype=torch.long)] = out
+        whole: Any = run.accelerator.reduce(found.to(device), "sum")
+        if run.accelerator.is_main_process:
+            write_state(file, {"said": whole}, {})
+        run.accelerator.wait_for_everyone()
+    said = read_state(file)[0]["said"]
+    chances = said[:, : len(kinds) * len(task["labels"])].double().numpy()
+    return Pool(
+        rows,
+        faces.labels[name][rows],
+        chances.reshape(len(rows), len(kinds), len(task["labels"])),
+        said[:, chances.shape[1] :],
+    )
+
+
+def labelled_pool(
+    model: AresModel, task: Mapping[str, Any], part: str, data: Data, run: Run, most: int = 0, generated: bool = False
+) -> Pool:
+    """The experts' answers to the labelled images of a part.
+
+    Args:
+        model: with finished experts.
+        task: registry entry.
+        part: of the data.
+        data: all parts.
+        run: devices, folder, seed.
+        most: at most so many images, drawn by the seed; 0 for all.
+        generated: whether only generated images are wanted.
+    """
+    name = str(task["name"])
+    faces = data.part(part, name)
+    keep = faces.labels[name] >= 0
+    if generated:
+        keep = keep & getattr(faces, "generated", np.ones(len(keep), bool))
+    rows = np.flatnonzero(keep)
+    if most and len(rows) > most:
+        chosen = np.random.RandomState(image_seed(run.seed, "routers", name)).permutation(len(rows))[:most]
+        rows = rows[np.sort(chosen)]
+    return pool(model, task, part, faces, rows, run)
+
+
+def train_fusion(
+    model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: Run
+) -> list[dict[str, Any]]:
+    """Train a task's fusion regressor on its experts' embeddings: Adam, mean absolute error, targets 0, 1, 2.
+
+    Returns:
+        The metrics of each epoch.
+    """
+    name, settings, device = str(task["name"]), config.fusion, run.accelerator.device
+    pools = {part: labelled_pool(model, task, part, data, run) for part in ("train", "stop")}
+    embeddings = {part: found.embeddings.to(device) for part, found in pools.items()}
+    targets = {part: torch.as_tensor(found.labels, dtype=torch.float32, device=device) for part, found in pools.items()}
+    regressor = model.fusion[name].to(device)
+
+    def losses(batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+        for batch in batches:
+            rows = torch.as_tensor(batch, device=device)
+            yield (regressor(embeddings["train"][rows]) - targets["train"][rows]).abs().sum()
+
+    def score() -> dict[str, Any]:
+        error = float((regressor(embeddings["stop"]) - targets["stop"]).abs().double().mean())
+        return {"score": [-error], "held_out_error": error}
+
+    rate = {"params": list(regressor.parameters()), "lr": settings.learning_rate}
+    rows = len(pools["train"].labels)
+    return fit(Stage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run)

@@ -1,0 +1,127 @@
+"""Training ARES stage by stage: experts, fusion, routers, calibration (IRIS, B.2).
+
+The output folder is a model that `AresModel.from_pretrained` loads; `fairspace.ares.training.folder` says what lies
+beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.augmentation import image_seed
+from fairspace.ares.training.calibration import calibrated_cuts, fusion_values
+from fairspace.ares.training.config import TrainingConfig, read_config
+from fairspace.ares.training.data import Data, open_data
+from fairspace.ares.training.experts import train_expert
+from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT, claimed, finish, opened_run
+from fairspace.ares.training.fusion import Pool, labelled_pool, train_fusion
+from fairspace.ares.training.loop import Event, Progress, Run
+from fairspace.ares.training.model import check_fits, extended, untrained
+from fairspace.ares.training.routers import train_escalation, train_fast
+from fairspace.ares.training.upstream import texts
+
+
+def train(config: Path, data: str, out: Path, *, progress: Progress = lambda event: None) -> dict[str, Any]:
+    """Train a model into a folder, or go on where an earlier call with the same arguments stopped.
+
+    Args:
+        config: a TOML file (`fairspace.ares.training.config`).
+        data: the folder of a built IRIS-Classifier-25, or `drawn:N`.
+        out: a new or empty folder, or one with an unfinished or finished run of the same configuration and data.
+        progress: called with the metrics of each epoch, and of each escalation router.
+
+    Returns:
+        What `training.json` says.
+
+    Errors: BuildError as `read_config` and `open_data` say, and OUT_IN_USE if `out` holds something else.
+    """
+    settings = read_config(config)
+    with opened_run(settings, out, progress) as run:
+        tasks = [task.entry() for task in settings.tasks]
+        with run.accelerator.main_process_first():
+            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
+        if (done := claimed(run, out, asked)) is not None:
+            return done
+        torch.manual_seed(image_seed(settings.seed, "model"))
+        model = untrained(settings, tasks, asked)
+        metrics = _train_tasks(model, tasks, settings, faces, run)
+        return finish(model, settings, faces, run, out, asked, metrics, {})
+
+
+def add_attribute(
+    model: Path, config: Path, data: str, out: Path, *, progress: Progress = lambda event: None
+) -> dict[str, Any]:
+    """Add the tasks of a configuration to a trained model (IRIS, A.4.2); all else stays as it is, to the bit.
+
+    Args:
+        model: the folder of a trained model.
+        config: a training configuration that names only the new tasks; sizes and checkpoints must be the model's.
+        data: as in `train`, with labels for the new tasks.
+        out: as in `train`.
+        progress: as in `train`.
+
+    Returns:
+        What `training.json` says: the model's, with the new tasks under `added`.
+
+    Errors: BuildError as in `train`, and CONFIG_INVALID if the configuration does not fit the model.
+    """
+    settings = read_config(config)
+    with opened_run(settings, out, progress) as run:
+        tasks = [task.entry() for task in settings.tasks]
+        with run.accelerator.main_process_first():
+            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        old = AresModel.from_pretrained(model)
+        check_fits(config, settings, old.config)
+        before = json.loads((model / REPORT).read_text(encoding="utf-8"))
+        asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
+        asked |= {"model": before["config_sha256"], "model_data": before["data_sha256"]}
+        if (done := claimed(run, out, asked)) is not None:
+            return done
+        torch.manual_seed(image_seed(settings.seed, "model"))
+        grown = extended(old, settings, tasks)
+        metrics = _train_tasks(grown, tasks, settings, faces, run, added=True)
+        lines = (model / METRICS).read_text(encoding="utf-8").splitlines()
+        calibration = json.loads((model / CALIBRATION).read_text(encoding="utf-8"))
+        base = {"metrics": lines, "calibration": calibration, "report": before}
+        return finish(grown, settings, faces, run, out, asked, metrics, base)
+
+
+def _train_tasks(
+    model: AresModel,
+    tasks: Sequence[dict[str, Any]],
+    config: TrainingConfig,
+    data: Data,
+    run: Run,
+    *,
+    added: bool = False,
+) -> list[Event]:
+    """All stages for some tasks of a model, in place; the metrics of every epoch."""
+    metrics: list[Event] = []
+    for task in tasks:
+        for kind, upstream in config.experts.items():
+            encoder = texts(upstream, task["prompts"]) if kind == "clip" else None
+            first = task is tasks[0] and not added and not upstream.source
+            metrics += train_expert(model, kind, task, config, data, run, encoder, with_stem=first)
+    pools: dict[str, Pool] = {}
+    for task in tasks:
+        name = task["name"]
+        if task["arbiter"] == "fusion":
+            metrics += train_fusion(model, task, config, data, run)
+            found = labelled_pool(model, task, "calibration", data, run)
+            task["cuts"] = calibrated_cuts(fusion_values(model, name, found.embeddings), found.labels, task["cuts"])
+            model.config.task(name)["cuts"] = task["cuts"]
+        routers = config.routers
+        pools[name] = labelled_pool(model, task, "routers", data, run, routers.images, routers.generated_only)
+    metrics += train_fast(model, tasks, config, data, run, pools, heads_only=added)
+    for task in tasks:
+        learnt = train_escalation(model, task, pools[task["name"]], config.escalation, config.seed)
+        metrics.append(learnt)
+        run.progress(learnt)
+    return metrics

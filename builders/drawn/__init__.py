@@ -1,0 +1,1 @@
+"""Drawn pictures and small sources, for `--sample` builds and for tests."""

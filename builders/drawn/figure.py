@@ -1,0 +1,178 @@
+"""How a person is painted: from the hair to the attire, in units of the distance between the eyes.
+
+The origin is the point between the eyes, y points down. `builders/drawn/measure.py` looks at the same places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairspace.builders.drawn.palette import ATTIRE, IRIS, MONK, Colour, distance, grey_hair, mix, shade
+from fairspace.builders.drawn.pen import Pen
+
+TOP, CHIN, SHOULDERS, HALF_WIDTH = -1.75, 1.75, 2.25, 2.1
+"""Where a person's hair, face and shoulders end, and how wide the shoulders reach to each side."""
+MOUTH = 1.12
+IRIS_RADIUS = 0.16
+
+
+@dataclass(frozen=True)
+class Sitter:
+    """Who is drawn.
+
+    Args:
+        gender: `female` or `male`.
+        age: `young`, `middle-aged` or `older`.
+        monk: swatch of the skin, 1 to 10.
+        hair: its colour before it greys.
+        attire: a colour word.
+        expression: `neutral`, `smiling` or `serious`.
+        accessory: `glasses`, `tie` or ''.
+        insignia: whether a badge is on the chest.
+        facial_hair: whether there is a beard.
+    """
+
+    gender: str
+    age: str
+    monk: int
+    hair: Colour
+    attire: str = "blue"
+    expression: str = "neutral"
+    accessory: str = ""
+    insignia: bool = False
+    facial_hair: bool = False
+
+
+def paint(pen: Pen, who: Sitter) -> None:
+    """Draw a person from the hair to the lower edge of the canvas."""
+    skin = MONK[who.monk]
+    grey = grey_hair(who.monk)
+    crown = grey if who.age == "older" else who.hair
+    sides = who.hair if who.age == "young" else grey
+    if who.gender == "female":
+        _long_hair(pen, crown, sides)
+    pen.box(-0.55, 1.2, 0.55, 2.7, mix(skin, shade(skin), 0.35), 0.1)
+    _attire(pen, who)
+    _head(pen, who, skin)
+    if who.facial_hair:
+        _beard(pen, crown)
+    _lines(pen, who.age, shade(skin, 0.42))
+    _features(pen, who, skin)
+    _hair(pen, who, crown, sides)
+    if who.accessory == "glasses":
+        frame = max(((15, 15, 20), (250, 200, 60)), key=lambda colour: distance(colour, skin))
+        for x in (-0.5, 0.5):
+            pen.ring(x, 0.0, 0.4, frame, 0.075)
+        pen.stroke([(-0.12, -0.03), (0.12, -0.03)], frame, 0.075)
+
+
+def _long_hair(pen: Pen, crown: Colour, sides: Colour) -> None:
+    pen.oval(0.0, -0.35, 1.55, 1.4, crown)
+    for side in (-1, 1):
+        pen.shape([(side * 0.3, -0.6), (side * 1.55, -0.5), (side * 1.72, 2.5), (side * 0.5, 2.7)], crown)
+        pen.shape([(side * 1.02, -0.7), (side * 1.42, -0.7), (side * 1.5, 0.6), (side * 1.1, 0.6)], sides)
+
+
+def _attire(pen: Pen, who: Sitter) -> None:
+    colour = ATTIRE[who.attire]
+    edge = shade(colour, 0.35)
+    shoulders = [(-0.6, SHOULDERS), (-1.7, 2.5), (-HALF_WIDTH, 3.1), (-HALF_WIDTH, 40.0)]
+    pen.shape([*shoulders, *((-x, y) for x, y in reversed(shoulders))], colour)
+    pen.stroke([(-1.45, 3.3), (-1.45, 9.0)], edge, 0.05)
+    pen.stroke([(1.45, 3.3), (1.45, 9.0)], edge, 0.05)
+    pen.shape([(-0.6, SHOULDERS - 0.05), (0.0, 2.85), (0.6, SHOULDERS - 0.05)], mix(MONK[who.monk], (0, 0, 0), 0.08))
+    pen.stroke([(-0.62, SHOULDERS - 0.05), (0.0, 2.9), (0.62, SHOULDERS - 0.05)], edge, 0.12)
+    if who.accessory == "tie":
+        tie = (190, 20, 60) if distance(colour, (190, 20, 60)) > 110 else (250, 225, 90)
+        pen.shape([(-0.17, 2.72), (0.17, 2.72), (0.1, 3.0), (0.27, 4.6), (0.0, 4.9), (-0.27, 4.6), (-0.1, 3.0)], tie)
+    if who.insignia:
+        pen.oval(0.93, 3.12, 0.31, 0.31, (20, 25, 60))
+        pen.oval(0.93, 3.12, 0.26, 0.26, (250, 250, 250))
+        star = [(0.0, -0.24), (0.07, -0.07), (0.23, -0.07), (0.1, 0.04), (0.15, 0.2)]
+        star += [(0.0, 0.1), *((-x, y) for x, y in reversed(star[1:]))]
+        pen.shape([(0.93 + x, 3.12 + y) for x, y in star], (205, 30, 40))
+
+
+def _head(pen: Pen, who: Sitter, skin: Colour) -> None:
+    if who.gender == "male":
+        for side in (-1, 1):
+            pen.oval(side * 1.2, 0.2, 0.17, 0.3, mix(skin, shade(skin), 0.3))
+        pen.oval(0.0, -0.1, 1.17, 1.35, skin)
+        pen.box(-1.12, -0.1, 1.12, CHIN, skin, 0.8)
+    else:
+        pen.oval(0.0, -0.1, 1.12, 1.3, skin)
+        pen.oval(0.0, 0.35, 1.08, CHIN - 0.35, skin)
+
+
+def _beard(pen: Pen, colour: Colour) -> None:
+    jaw = [(-1.12, 0.62), (-1.1, 1.1), (-0.85, 1.55), (-0.45, 1.8)]
+    inner = [(-0.95, 0.62), (-0.86, 1.05), (-0.6, 1.38), (-0.3, 1.46)]
+    pen.shape([*jaw, *((-x, y) for x, y in reversed(jaw)), *((-x, y) for x, y in inner), *reversed(inner)], colour)
+    lip = [(0.0, 0.72), (0.3, 0.74), (0.56, 0.9), (0.3, 0.9), (0.0, 0.86)]
+    pen.shape([*lip, *((-x, y) for x, y in reversed(lip))], colour)
+
+
+def _lines(pen: Pen, age: str, line: Colour) -> None:
+    """Wrinkles: one over the brows and two beside the nose in middle age, more later."""
+    if age == "young":
+        return
+    for side in (-1, 1):
+        pen.stroke([(side * 0.36, 0.5), (side * 0.56, 0.72), (side * 0.66, 0.98)], line, 0.05)
+    heights = (-0.52,) if age == "middle-aged" else (-0.46, -0.58, -0.7)
+    for y in heights:
+        pen.stroke([(-0.5, y + 0.02), (0.0, y - 0.03), (0.5, y + 0.02)], line, 0.045)
+    if age == "older":
+        for side in (-1, 1):
+            pen.stroke([(side * 0.3, 0.3), (side * 0.5, 0.37), (side * 0.72, 0.3)], line, 0.05)
+            for y in (-0.14, 0.0, 0.14):
+                pen.stroke([(side * 0.88, y * 0.6), (side * 1.04, y * 1.4)], line, 0.04)
+
+
+def _features(pen: Pen, who: Sitter, skin: Colour) -> None:
+    """Eyes, brows, nose and mouth."""
+    female = who.gender == "female"
+    ink = (20, 14, 16)
+    brow = mix(who.hair, (10, 8, 8), 0.35) if distance(who.hair, skin) > 90 else shade(skin, 0.6)
+    frown = 0.13 if who.expression == "serious" else 0.0
+    for side in (-1, 1):
+        if female:
+            pen.oval(side * 0.5, -0.03, 0.31, 0.22, ink)
+            pen.stroke([(side * 0.72, -0.1), (side * 0.88, -0.2)], ink, 0.06)
+        pen.oval(side * 0.5, 0.0, 0.29, 0.19, (252, 252, 252))
+        pen.oval(side * 0.5, 0.0, IRIS_RADIUS, IRIS_RADIUS, IRIS)
+        pen.oval(side * 0.5, 0.0, 0.06, 0.06, ink)
+        ends = [(side * 0.22, -0.3 + frown), (side * 0.5, -0.36), (side * 0.82, -0.29 - frown / 2)]
+        pen.stroke(ends, brow, 0.06 if female else 0.12)
+    pen.stroke([(0.06, 0.1), (0.17, 0.55), (-0.08, 0.6)], shade(skin, 0.38), 0.06)
+    _mouth(pen, who, skin)
+
+
+def _mouth(pen: Pen, who: Sitter, skin: Colour) -> None:
+    bend = {"smiling": -0.24, "neutral": 0.0, "serious": 0.2}[who.expression]
+    thick, lips = (0.12, (196, 24, 58)) if who.gender == "female" else (0.07, mix(shade(skin, 0.5), (150, 70, 66), 0.4))
+    # A parabola whose ends lie `bend` below its middle, the middle of the mouth at its mean height.
+    curve = [(x / 10, MOUTH + bend * ((x / 5) ** 2 - 0.4)) for x in range(-5, 6)]
+    if who.expression == "smiling":
+        pen.shape([*curve, (0.3, MOUTH + 0.18), (0.0, MOUTH + 0.24), (-0.3, MOUTH + 0.18)], lips)
+        upper = [(x * 0.8, y + 0.02) for x, y in curve]
+        pen.shape([*upper, (0.22, MOUTH + 0.14), (0.0, MOUTH + 0.17), (-0.22, MOUTH + 0.14)], (255, 255, 255))
+    pen.stroke(curve, lips, 2 * thick if who.expression != "smiling" else thick)
+    if who.expression != "smiling":
+        pen.stroke([(x * 0.9, y) for x, y in curve], mix(lips, (15, 5, 8), 0.6), 0.04)
+
+
+def _hair(pen: Pen, who: Sitter, crown: Colour, sides: Colour) -> None:
+    """The hair in front: a cap down to the hairline, which lies higher on older men."""
+    female = who.gender == "female"
+    line = -0.85 if female or who.age != "older" else -1.08
+    wide = 1.3 if female else 1.24
+    over = [(-wide, -0.55), (-1.24, -1.1), (-0.9, -1.5), (-0.4, -1.72), (0.0, TOP)]
+    outer = [*over, *((-x, y) for x, y in reversed(over[:-1]))]
+    inner = [(1.02, -0.5), (0.86, line + 0.12), (0.35, line), (-0.3, line - 0.04), (-0.86, line + 0.12), (-1.02, -0.5)]
+    pen.shape([*outer, *inner], crown)
+    for side in (-1, 1):
+        end = 0.45 if female else 0.12
+        temple = [(side * wide, -0.85), (side * 1.0, -0.8), (side * 1.0, -0.2), (side * 1.12, end)]
+        pen.shape([*temple, (side * (wide + 0.02), end)], sides)
+    for x in (-0.7, -0.25, 0.2, 0.65):
+        pen.stroke([(x * 0.5, -1.66), (x, -1.2)], mix(crown, shade(crown), 0.5), 0.03)

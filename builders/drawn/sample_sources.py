@@ -1,0 +1,212 @@
+"""Small sources in their public layouts, with drawn persons instead of photographs: what `--sample` builds from.
+
+Every file has the layout that the readers in `builders/sources/` know from the real source, its usual damage included:
+a bucket that a spreadsheet program changed, file names without a part, persons without labels, a video among images.
+No figure and no face in them is real. What has no drawing, such as race, is drawn independently of everything else.
+
+Images are JPEG; all of it takes a few megabytes and seconds, and is the same in every run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
+from fairspace.builders.drawn.palette import BUCKETS, draws
+from fairspace.builders.drawn.sample_models import write_models
+from fairspace.builders.drawn.sample_tables import write_bls, write_eurostat
+from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from fairspace.builders.engine.tools import Box
+
+FACET_OCCUPATIONS = ("carpenter", "doctor", "nurse")
+UTKFACE_AGES = (18, 25, 34, 47, 58, 65, 73)
+_FAIRFACE_AGES = {
+    "0-2": "young",
+    "3-9": "young",
+    "10-19": "young",
+    "20-29": "young",
+    "30-39": "young",
+    "40-49": "middle-aged",
+    "50-59": "middle-aged",
+    "60-69": "older",
+    "more than 70": "older",
+}
+_FAIRFACE_RACES = (
+    *("East Asian", "Black", "Latino_Hispanic", "White"),
+    *("Southeast Asian", "Black", "Latino_Hispanic", "Middle Eastern"),
+    *("Indian", "Black", "Latino_Hispanic", "White"),
+)
+"""In turn; so FACT-OR-FAIR's four groups are of equal size."""
+_GENDER_COLUMNS = {"female": "fem", "male": "masc"}
+_AGE_COLUMNS = {"young": "young", "middle-aged": "middle", "older": "older"}
+_FACET_COLUMNS = (
+    *("filename", "person_id", "class1", "class2", "bounding_box"),
+    *(f"skin_tone_{tone}" for tone in (*range(1, 11), "na")),
+    *(f"gender_presentation_{name}" for name in ("fem", "masc", "non_binary", "na")),
+    *(f"age_presentation_{name}" for name in ("young", "middle", "older", "na")),
+    *(f"hair_color_{name}" for name in ("black", "blonde", "brown", "colored", "grey", "red", "na")),
+    *(f"hairtype_{name}" for name in ("bald", "coily", "curly", "dreadlocks", "straight", "wavy", "na")),
+    *("has_facial_hair", "has_tattoo", "has_cap", "has_mask", "has_headscarf", "has_eyeware"),
+    *(f"lighting_{name}" for name in ("well_lit", "dimly_lit", "overexposed", "underexposed", "na")),
+    *("visible_torso", "visible_face", "visible_minimal"),
+)
+"""Those of the published file that describe a person."""
+_MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
+
+
+def write_sample_sources(folder: Path) -> None:
+    """Write `facet`, `fairface`, `utkface`, `mst_e`, `bls`, `eurostat` and `models` into a folder.
+
+    `facet/boxes.parquet` holds the persons that a detector would find (`builders/models/stored_boxes.py`).
+    """
+    _facet(folder / "facet")
+    _fairface(folder / "fairface")
+    _utkface(folder / "utkface")
+    _mst_e(folder / "mst_e")
+    write_bls(folder / "bls")
+    write_eurostat(folder / "eurostat")
+    write_models(folder / "models")
+
+
+def jpeg(image: Image) -> bytes:
+    """A small file of a drawing."""
+    stream = BytesIO()
+    image.save(stream, "JPEG", quality=88)
+    return stream.getvalue()
+
+
+def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """A comma-separated file; columns that a row lacks are 0."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, columns, restval=0, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def _save(image: Image, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(jpeg(image))
+
+
+def _facet(folder: Path) -> None:
+    """Images of one to three persons. Two thirds of the cells of three occupations have a person, so there is a gap."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    random = draws("sample", "facet")
+    cells = [cell for cell in product(FACET_OCCUPATIONS, GENDERS, AGES, SKIN_TONES) if random.randint(3)]
+    cells = [cells[place] for place in random.permutation(len(cells))]
+    rows: list[dict[str, object]] = []
+    boxes: list[dict[str, object]] = []
+    number = 0
+    while cells:
+        people, cells = cells[: 1 + number % 3], cells[1 + number % 3 :]
+        name = f"sa_{1000000 + number * 37}.jpg"
+        drawn = [sitter(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
+        image, found = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
+        _save(image, folder / "images" / name)
+        for (occupation, *labels), who, box in zip(people, drawn, found, strict=True):
+            row = _person(len(rows), name, occupation, labels, who.monk, box)
+            # Of every tenth person annotators could not tell an age; and the detector misses one person.
+            if len(rows) % 10 == 7:
+                row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}
+            if len(rows) != 4:
+                seen = _nudged(box, random.randint(-6, 7, 4).tolist())
+                score = round(float(random.uniform(0.6, 0.99)), 3)
+                boxes.append({"file": f"images/{name}", **seen, "score": score})
+            rows.append(row)
+        number += 1
+    write_csv(folder / "annotations/annotations.csv", _FACET_COLUMNS, rows)
+    types = [("file", pa.string()), *((side, pa.float64()) for side in ("x", "y", "width", "height", "score"))]
+    pq.write_table(pa.Table.from_pylist(boxes, schema=pa.schema(types)), folder / "boxes.parquet")
+
+
+def _person(number: int, name: str, occupation: str, labels: Sequence[str], monk: int, box: Box) -> dict[str, object]:
+    gender, age, _ = labels
+    second = OCCUPATIONS[number % len(OCCUPATIONS)] if number % 6 == 5 else ""
+    sides = {side: round(value) for side, value in box._asdict().items() if side != "score"}
+    votes = {f"skin_tone_{monk}": 2, f"skin_tone_{min(10, monk + 1) if monk not in (3, 7) else monk - 1}": 1}
+    return {
+        "filename": name,
+        "person_id": 20000 + 3 * number,
+        "class1": occupation,
+        "class2": second,
+        "bounding_box": json.dumps(sides),
+        **votes,
+        f"gender_presentation_{_GENDER_COLUMNS[gender]}": 1,
+        f"age_presentation_{_AGE_COLUMNS[age]}": 1,
+        "hair_color_grey": int(age == "older"),
+        "lighting_well_lit": 1,
+        "visible_torso": 1,
+        "visible_face": 1,
+    }
+
+
+def _nudged(box: Box, by: Sequence[int]) -> dict[str, float]:
+    x, y, wide, high = (max(0.0, float(value + step)) for value, step in zip(box[:4], by, strict=True))
+    return {"x": x, "y": y, "width": wide, "height": high}
+
+
+def _fairface(folder: Path) -> None:
+    """Both splits with every bucket, enough for each race to be in a tenth of them; two cells became dates."""
+    damage = {"3-9": "9-Mar", "10-19": "19-Oct"}
+    for split, times in (("train", 7), ("val", 2)):
+        random = draws("sample", "fairface", split)
+        rows = []
+        for number, (bucket, gender, _) in enumerate(product(_FAIRFACE_AGES, GENDERS, range(times)), start=1):
+            tone = SKIN_TONES[random.randint(len(SKIN_TONES))]
+            image = draw_face(gender, _FAIRFACE_AGES[bucket], tone, random.randint(1 << 30), size=224)
+            _save(image, folder / split / f"{number}.jpg")
+            # Races in turn, so that each occurs; they decide nothing of the picture.
+            race = _FAIRFACE_RACES[number % len(_FAIRFACE_RACES)]
+            age = damage.pop(bucket) if bucket in damage and random.randint(2) else bucket
+            row = {"file": f"{split}/{number}.jpg", "age": age, "gender": gender.capitalize(), "race": race}
+            rows.append(row | {"service_test": str(bool(random.randint(2)))})
+        write_csv(folder / f"fairface_label_{split}.csv", ("file", "age", "gender", "race", "service_test"), rows)
+
+
+def _utkface(folder: Path) -> None:
+    """Two faces for each of some ages, races and genders, and names that break the layout."""
+    random = draws("sample", "utkface")
+    for number, (age, gender, race, _) in enumerate(product(UTKFACE_AGES, (0, 1), range(4), range(2))):
+        group = "young" if age < 40 else "middle-aged" if age < 65 else "older"
+        tone = SKIN_TONES[random.randint(len(SKIN_TONES))]
+        image = draw_face(("male", "female")[gender], group, tone, random.randint(1 << 30), size=200)
+        _save(image, folder / f"{age}_{gender}_{race}_{20170109000000000 + 1009 * number}.jpg.chip.jpg")
+    spare = draw_face("female", "young", "light", 1, size=200)
+    for name in (
+        "61_1_20170109142408075",
+        "39_1_20170116174525125",
+        "24_0_1_2017011613525",
+        "200_0_0_20170109150557335",
+    ):
+        _save(spare, folder / f"{name}.jpg.chip.jpg")
+
+
+def _mst_e(folder: Path) -> None:
+    """Two subjects of each bucket and more, three images of each, and a video, which is left out by its readers."""
+    rows = []
+    for monk in range(1, 11):
+        subject = f"subject_{monk - 1}"
+        tone = next(name for name, swatches in BUCKETS.items() if monk in swatches)
+        for shot, (pose, lighting) in enumerate(
+            (("frontal", "well_lit"), ("frontal", "poorly_lit"), ("45", "well_lit"))
+        ):
+            who = (GENDERS[monk % 2], AGES[monk % 3])
+            image = draw_face(*who, tone, 100 * monk + shot, monk=monk, size=240)
+            _save(image, folder / subject / f"IMG_{monk:02d}{shot}.jpg")
+            row = {"image_ID": f"IMG_{monk:02d}{shot}.jpg", "subject_name": subject, "MST": monk, "mask": 0}
+            rows.append(row | {"pose": pose, "lighting": lighting})
+    film = {"image_ID": "IMG_990.mp4", "subject_name": "subject_0", "MST": 1, "pose": "video", "lighting": "well_lit"}
+    write_csv(folder / "mst-e_image_details.csv", _MST_COLUMNS, [*rows, film])

@@ -1,0 +1,1 @@
+"""The build engine that all datasets share: shards, making, review."""

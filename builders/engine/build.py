@@ -1,0 +1,381 @@
+"""Build a dataset: Parquet shards, card, Croissant metadata and manifest, from sources, for a seed.
+
+The output folder:
+
+    <config>/<split>-00000-of-0000N.parquet   the rows
+    manifest.json                             what it is and what it was made from
+    (`fairspace.builders.engine.dataset.Manifest`)
+    README.md, croissant.json                 rendered from `cards/` and the manifest
+    review/                                   rejected candidates and contact sheets; not published
+    .build/                                   finished parts of an unfinished build; gone when it is done
+
+A shard is written beside its name, then renamed, then entered in `.build/` with its hash; so a build that was killed
+goes on at the first shard that is not entered, or is not what was entered, and ends with the same bytes as one that was
+not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
+from fairspace.builders.engine.making_store import forget_made
+from fairspace.builders.engine.review import write_sheets
+from fairspace.builders.engine.tools import Tools
+from fairspace.builders.errors import BuildError
+
+MANIFEST = "manifest.json"
+_BATCH = 100
+"""Rows per row group of a split with images: what is in memory at a time."""
+_SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy")
+_MODEL_SOFTWARE = ("torch", "transformers", "diffusers")
+
+
+def build(
+    dataset: Dataset,
+    out: Path,
+    *,
+    source: Path | None = None,
+    seed: int = 0,
+    sample: bool = False,
+    tools: Tools | None = None,
+    options: Mapping[str, str] | None = None,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    describe: Callable[[Path, Dataset, Manifest], None] | None = None,
+) -> Manifest:
+    """Build a dataset into `out`, or go on where an earlier call with the same arguments stopped.
+
+    Args:
+        dataset: which.
+        out: a new or empty folder, or one with an unfinished or finished build of the same dataset and arguments.
+        source: the folder of sources.
+        seed: of every draw.
+        sample: a small but complete dataset.
+        tools: models.
+        options: other choices of the user.
+        progress: called with what is done, how far, and of how much.
+        describe: writes the card and the metadata; `fairspace.cards.dataset_card.write_cards` if left out.
+
+    Returns:
+        The manifest; also written to `manifest.json`, last of all files.
+
+    Errors: BuildError, with OUT_IN_USE if `out` holds something else, and with what the builder itself finds.
+    """
+    tools = tools or Tools()
+    asked: dict[str, Any] = {
+        "dataset": dataset.name,
+        "revision": dataset.revision,
+        "seed": seed,
+        "sample": sample,
+        "tools": {role: name for role, name in tools.names().items() if role in dataset.tools},
+        "options": dict(options or {}),
+    }
+    work = out / ".build"
+    done = _finished(out, asked)
+    if done is not None:
+        return done
+    _claim(out, work / "asked.json", asked)
+    job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
+    splits = dataset.splits(job)
+    if not splits:
+        raise BuildError(
+            "SOURCE_MISSING",
+            dataset.name,
+            "nothing can be built: " + "; ".join(job.notes),
+            "at least one of its sources or tools",
+            "run `fairspace sources`, name the folder with --source, or try --sample",
+        )
+    hashes = {name: file_hash(file) for name, file in sorted(job.files.items())}
+    _claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
+    write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
+    built = tuple(_build_split(split, job, out) for split in splits)
+    manifest = Manifest(
+        **asked,
+        versions=_versions(bool(asked["tools"])),
+        sources=hashes,
+        splits=built,
+        rejected=_merge_rejected(out, splits),
+        notes=job.notes,
+    )
+    dataset.check(manifest)
+    (describe or _write_cards)(out, dataset, manifest)
+    write_sheets(out, manifest)
+    _keep(out, manifest)
+    write_atomically(out / MANIFEST, dumps(manifest))
+    shutil.rmtree(work)
+    return manifest
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a finished build. BuildError BUILD_INCOMPLETE if there is none, or a shard is not as it says."""
+    file = folder / MANIFEST
+    remedy = "run `fairspace build` again with the same arguments; it goes on where it stopped"
+    if not file.is_file():
+        raise BuildError("BUILD_INCOMPLETE", str(folder), "no manifest.json", "a finished build", remedy)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    splits = []
+    for split in data.pop("splits"):
+        shards = tuple(Shard(**shard) for shard in split.pop("shards"))
+        splits.append(BuiltSplit(shards=shards, **split))
+    for shard in (shard for split in splits for shard in split.shards):
+        path = folder / shard.file
+        if not path.is_file() or path.stat().st_size != shard.bytes:
+            found = f"{path.stat().st_size} bytes" if path.is_file() else "no such file"
+            raise BuildError("BUILD_INCOMPLETE", str(path), found, f"{shard.bytes} bytes", remedy)
+    notes = tuple(data.pop("notes"))
+    return Manifest(splits=tuple(splits), notes=notes, **data)
+
+
+def dumps(manifest: Manifest) -> str:
+    """The manifest as JSON text."""
+    return json.dumps(asdict(manifest), ensure_ascii=False, indent=1) + "\n"
+
+
+def file_hash(file: Path) -> str:
+    """The sha256 of a file, read in pieces."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f"{file.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)
+
+
+def _keep(out: Path, manifest: Manifest) -> None:
+    """Have the disk hold the shards before the manifest says that they are there: no power cut makes it untrue."""
+    for shard in (shard for split in manifest.splits for shard in split.shards):
+        with (out / shard.file).open("rb") as stream:
+            os.fsync(stream.fileno())
+
+
+def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
+    from fairspace.cards.dataset_card import write_cards
+
+    write_cards(out, dataset, manifest)
+
+
+def _finished(out: Path, asked: Mapping[str, Any]) -> Manifest | None:
+    """The manifest of a build that is done already; None if there is none."""
+    if out.is_file():
+        raise _in_use(out, "it is a file")
+    if not (out / MANIFEST).is_file():
+        return None
+    manifest = read_manifest(out)
+    for name, value in asked.items():
+        if getattr(manifest, name) != value:
+            raise _in_use(out, f"a build with {name} {getattr(manifest, name)!r}, not {value!r}")
+    return manifest
+
+
+def _claim(out: Path, file: Path, asked: Mapping[str, Any]) -> None:
+    """Write down what is built here, or check that it is what was written down."""
+    text = json.dumps(asked, indent=1, sort_keys=True)
+    if not file.is_file():
+        if not file.parent.is_dir() and out.is_dir() and any(out.iterdir()):
+            raise _in_use(out, "it is not empty")
+        write_atomically(file, text)
+    elif file.read_text(encoding="utf-8") != text:
+        raise _in_use(out, f"an unfinished build with other {file.stem}")
+
+
+def _in_use(out: Path, what: str) -> BuildError:
+    return BuildError(
+        "OUT_IN_USE", str(out), what, "a new folder, or this build's own", "name another --out, or remove the folder"
+    )
+
+
+def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
+    """The split's shards. While one is written, the one before is hashed and entered beside it."""
+    total = len(split.units)
+    files = max(1, -(-total // split.shard))
+    under_way: list[Future[_Counted]] = []
+    with ThreadPoolExecutor(1) as beside:
+        for number in range(files):
+            start = number * split.shard
+            stem = f"{split.split}-{number:05}-of-{files:05}"
+            entered = (job.work / split.config / f"{stem}.json").is_file()
+            finish = _shard(split, job, out, stem, slice(start, min(start + split.shard, total)))
+            under_way.append(beside.submit(finish))
+            if number:
+                under_way[number - 1].result()
+            if not entered and (job.work / "made").is_dir():
+                under_way[number].result()
+                forget_made(job.work)
+            job.progress(f"Building {split.name}", min(start + split.shard, total), total)
+    shards: list[Shard] = []
+    counts: dict[str, Counter[str]] = {}
+    joint = Counter[str]()
+    for shard, found, together in (future.result() for future in under_way):
+        shards.append(shard)
+        joint.update(together)
+        for column, values in found.items():
+            counts.setdefault(column, Counter()).update(values)
+    rows = sum(shard.rows for shard in shards)
+    ordered = {c: {name: n for name, n in v.items() if name or n} for c, v in counts.items()}
+    return BuiltSplit(
+        split.config, split.split, split.about, rows, tuple(shards), ordered, dict(joint), dict(split.fields)
+    )
+
+
+_Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
+"""A shard, label -> rows of each ClassLabel column, and the joint counts."""
+
+
+def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callable[[], _Counted]:
+    """Write one shard, unless it is entered as done; what is returned makes it last and enters it."""
+    entry = job.work / split.config / f"{stem}.json"
+    file = out / split.config / f"{stem}.parquet"
+    if entry.is_file():
+        known = json.loads(entry.read_text(encoding="utf-8"))
+        shard = Shard(**known["shard"])
+        if file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256:
+            return lambda: (shard, known["counts"], known["joint"])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f"{file.name}.part")
+    features = split.features()
+    names = _label_names(features)
+    counts = {column: Counter[int]() for column in names}
+    joint = Counter[tuple[int, ...]]()
+    rows = 0
+    with pq.ParquetWriter(unfinished, features.arrow_schema, write_page_index=True, **_settings(features)) as writer:
+        for table in _tables(split.rows(split.units[part]), features, names):
+            writer.write_table(table)
+            rows += table.num_rows
+            codes = {column: pc.fill_null(table[column], -1).to_numpy().tolist() for column in names}
+            for column, values in codes.items():
+                counts[column].update(values)
+            if split.groups:
+                joint.update(zip(*(codes[column] for column in split.groups), strict=True))
+    told = {column: [*labels, ""] for column, labels in names.items()}  # so -1, a null, is the last one
+    found = {c: {told[c][code]: counts[c][code] for code in (*range(len(told[c]) - 1), -1)} for c in names}
+    labelled = {
+        " / ".join(told[column][code] for column, code in zip(split.groups, combined, strict=True)): number
+        for combined, number in joint.items()
+    }
+    together, rejected = dict(sorted(labelled.items())), job.take_rejected()
+
+    def finish() -> _Counted:
+        shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
+        unfinished.replace(file)
+        entered = {"shard": asdict(shard), "counts": found, "joint": together, "rejected": rejected}
+        write_atomically(entry, json.dumps(entered, ensure_ascii=False))
+        return shard, found, together
+
+    return finish
+
+
+def _settings(features: Any) -> dict[str, Any]:
+    """How columns are stored: files of images as they are, for they are compressed and have no order or repetition."""
+    images = {f"{column}.bytes" for column, feature in features.items() if type(feature).__name__ == "Image"}
+    if not images:
+        return {"compression": "zstd"}
+    leaves = [
+        f"{field.name}.{child.name}" if child is not field else field.name
+        for field in features.arrow_schema
+        for child in (field.type if pa.types.is_struct(field.type) else (field,))
+    ]
+    others = [leaf for leaf in leaves if leaf not in images]
+    codecs = {leaf: "none" if leaf in images else "snappy" for leaf in leaves}
+    return {"compression": codecs, "use_dictionary": others, "write_statistics": others}
+
+
+def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, Sequence[str]]) -> Iterator[pa.Table]:
+    """The rows as tables of the schema, a batch at a time; labels become their numbers."""
+    schema: pa.Schema = features.arrow_schema
+    if isinstance(rows, pa.Table):
+        yield _encoded(rows, names).select(schema.names).cast(schema)
+        return
+    stream = iter(rows)
+    while batch := list(islice(stream, _BATCH)):
+        unknown = set(batch[0]) ^ set(schema.names)
+        if unknown:
+            raise KeyError(f"a row and the features disagree about {sorted(unknown)}")
+        columns = {}
+        for field in schema:
+            values = [row[field.name] for row in batch]
+            labels = names.get(field.name)
+            if labels is not None and any(isinstance(value, str) for value in values):
+                number = {label: place for place, label in enumerate(labels)}
+                values = [number[value] if isinstance(value, str) else value for value in values]
+            is_image = pa.types.is_struct(field.type)
+            columns[field.name] = _structs(values, field.type) if is_image else pa.array(values, field.type)
+        yield pa.table(columns, schema=schema)
+
+
+def _structs(values: Sequence[Mapping[str, Any] | None], type_: pa.StructType) -> pa.StructArray:
+    """Images, from an array for each of their parts: twice as fast as from dicts."""
+    parts = [pa.array([None if v is None else v[part.name] for v in values], part.type) for part in type_]
+    return pa.StructArray.from_arrays(parts, fields=list(type_), mask=pa.array([v is None for v in values]))
+
+
+def _encoded(table: pa.Table, names: Mapping[str, Sequence[str]]) -> pa.Table:
+    for column, labels in names.items():
+        if pa.types.is_string(table.schema.field(column).type) or pa.types.is_large_string(
+            table.schema.field(column).type
+        ):
+            code = pc.index_in(table[column], pa.array(labels))
+            if code.null_count > table[column].null_count:
+                wrong = table[column].filter(pc.and_(pc.is_null(code), pc.is_valid(table[column])))[0]
+                raise KeyError(f"{wrong.as_py()!r} is no label of {column}: {labels}")
+            table = table.set_column(table.column_names.index(column), column, code.cast(pa.int64()))
+    return table
+
+
+def _label_names(features: Any) -> dict[str, list[str]]:
+    return {column: feature.names for column, feature in features.items() if type(feature).__name__ == "ClassLabel"}
+
+
+def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
+    """Write `review/rejected.jsonl` from the plan's and the shards' logs; reason -> count."""
+    work, reasons = out / ".build", Counter[str]()
+    file = out / "review" / "rejected.jsonl"
+
+    def lines() -> Iterator[str]:
+        with (work / "plan.rejected").open(encoding="utf-8") as stream:
+            yield from stream
+        for split in splits:
+            for entry in sorted((work / split.config).glob(f"{split.split}-*-of-*.json")):
+                for line in json.loads(entry.read_text(encoding="utf-8"))["rejected"]:
+                    yield f"{line}\n"
+
+    found = lines()
+    first = next(found, None)
+    if first is None:
+        return {}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8") as stream:
+        for line in chain([first], found):
+            stream.write(line)
+            reasons[json.loads(line)["reason"]] += 1
+    return dict(sorted(reasons.items()))
+
+
+def _versions(models: bool) -> dict[str, str]:
+    """Versions of the software that can change the bytes of a build; with `models`, also of what runs them."""
+    found = {"python": platform.python_version()}
+    for package in (*_SOFTWARE, *(_MODEL_SOFTWARE if models else ())):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,231 @@
+"""Images made until they pass: generate, check, try again with the next seed, log what was rejected and why.
+
+IRIS fills the gaps of IRIS-Ideal-52 with synthetic images "checked by a classifier" (appendix C.1), GENRES repeats
+generation and filtering "until five qualified images are obtained" (appendix B.2). Both are `make`.
+
+A candidate is decided by the tool's name, the key, the prompt, the seed of its attempt and the image that it edits. Its
+verdict, and its image if it passed, are kept in `job.work/made` as soon as its batch was checked: a build that was
+killed loses one batch, and neither a kill nor the batch size changes what comes out or what is logged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.making_store import MadeStore
+from fairspace.builders.engine.refusals import OPTION, REASON, Refusals
+from fairspace.builders.engine.tools import Prompt
+from fairspace.builders.errors import BuildError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_AHEAD = 8
+"""How many batches of wanted images may be under way: what waits for an earlier one that keeps failing."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One image to make.
+
+    Args:
+        key: names it in the log and decides its seeds; one of its kind in a build.
+        prompt: what the image shows; an instruction, if `base` is given.
+        base: bytes of an image to edit with `Tools.editor`; without it `Tools.generator` makes the image.
+    """
+
+    key: str
+    prompt: str
+    base: bytes = b""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check says of an image: '' or the reason of its rejection, one of few, and the numbers behind it."""
+
+    reason: str = ""
+    evidence: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+Accept = Callable[[Sequence["Image"], Sequence[Wanted]], Sequence[Verdict | str]]
+"""Images and what they should be -> a verdict each, or just its reason ('' accepts)."""
+
+
+def seed(build: int, key: str, attempt: int) -> int:
+    """The seed of an attempt at an image: 32 bits of the sha256 of the build's seed, the key and the attempt."""
+    return int.from_bytes(hashlib.sha256(json.dumps([build, key, attempt]).encode()).digest()[:4], "big")
+
+
+def jpeg(image: Image) -> bytes:
+    """The image as JPEG of quality 95 without metadata; equal pixels give equal bytes."""
+    stream = BytesIO()
+    image.convert("RGB").save(stream, "JPEG", quality=95, comment=b"")
+    return stream.getvalue()
+
+
+def make(
+    job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 8, config: str = "images"
+) -> Iterator[tuple[Wanted, Image | None]]:
+    """Make images, in order; an image that passed no attempt comes as None.
+
+    Its `info` says what it was made with (`seed`) and what the check found (the evidence of its verdict).
+
+    Args:
+        job: the build. Rejected candidates are logged with the number of the attempt and the check's evidence, and
+            what was given up with the reason `gave up`, both in the order of `wanted`.
+        wanted: which; their keys differ.
+        accept: checks candidates. It must judge each image by itself: not by its neighbours or by earlier ones.
+        attempts: seeds to try for an image.
+        batch: images that are made and checked together.
+        config: names the review sheet on which thumbnails of rejected candidates are shown.
+
+    Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT if it gives another
+    number of images than asked for.
+    """
+    coming, under_way = iter(wanted), deque[_Item]()
+    refusals = Refusals(job.options.get(OPTION, ""))
+    total, done = len(wanted), 0
+    while True:
+        while sum(item.open for item in under_way) < batch and len(under_way) < _AHEAD * batch:
+            following = next(coming, None)
+            if following is None:
+                break
+            under_way.append(_Item(following, job, attempts, config, refusals))
+        if not under_way:
+            return
+        tried = [item for item in under_way if item.open][:batch]
+        if tried:
+            images = _generate(job, [item.wanted for item in tried], [item.attempt for item in tried])
+            verdicts = accept(images, [item.wanted for item in tried])
+            for item, image, verdict in zip(tried, images, verdicts, strict=True):
+                item.settle(image, verdict if isinstance(verdict, Verdict) else Verdict(verdict))
+        while under_way and not under_way[0].open:
+            item = under_way.popleft()
+            done += 1
+            job.progress("Making images", done, total)
+            yield item.wanted, item.close()
+
+
+class _Item:
+    """A wanted image and how far its attempts are; takes up what a person refused and an earlier run left on disk."""
+
+    def __init__(self, wanted: Wanted, job: Job, attempts: int, config: str, refusals: Refusals) -> None:
+        self.wanted, self.job, self.attempts, self.config = wanted, job, attempts, config
+        self.refusals = refusals
+        self.store = MadeStore(job.work)
+        self.rejected: list[Verdict] = []
+        self.passed = False
+        self.evidence: Mapping[str, str | int | float] = {}
+        self._take_up()
+
+    @property
+    def attempt(self) -> int:
+        return len(self.rejected)
+
+    @property
+    def open(self) -> bool:
+        return not self.passed and self.attempt < self.attempts
+
+    @property
+    def seed(self) -> int:
+        return seed(self.job.seed, self.wanted.key, self.attempt)
+
+    @property
+    def name(self) -> str:
+        """Names the candidate of this attempt on disk."""
+        tool = self.job.tools.editor if self.wanted.base else self.job.tools.generator
+        decided_by = [
+            tool.name if tool else "",
+            self.wanted.key,
+            self.wanted.prompt,
+            self.seed,
+            hashlib.sha256(self.wanted.base).hexdigest(),
+        ]
+        return hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
+
+    def settle(self, image: Image, verdict: Verdict) -> None:
+        """Keep the verdict of this attempt, and the image or its thumbnail."""
+        evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
+        said = {"key": self.wanted.key, "attempt": self.attempt, "reason": verdict.reason, "evidence": evidence}
+        if verdict.reason:
+            self.store.keep_thumbnail(self.name, image, said, self.config)
+        self.store.keep(self.name, image, said)
+        self._count(Verdict(verdict.reason, evidence))
+        self._take_up()
+
+    def close(self) -> Image | None:
+        """Log what was rejected; the image that passed, or None."""
+        for attempt, verdict in enumerate(self.rejected):
+            self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
+        if self.passed:
+            image = self.store.image(self.name)
+            image.info.update(dict(self.evidence))
+            image.info["seed"] = self.seed
+            return image
+        self.job.reject(self.wanted.key, "gave up", attempts=self.attempts)
+        return None
+
+    def _take_up(self) -> None:
+        """Count the attempts whose verdict is known."""
+        while self.open:
+            if self.refusals.name(self.wanted.key, self.seed):
+                self._count(Verdict(REASON))
+            elif (known := self.store.verdict(self.name)) is not None:
+                self._count(Verdict(known["reason"], known["evidence"]))
+            else:
+                return
+
+    def _count(self, verdict: Verdict) -> None:
+        if verdict.reason:
+            self.rejected.append(verdict)
+        else:
+            self.passed, self.evidence = True, verdict.evidence
+
+
+def _generate(job: Job, wanted: Sequence[Wanted], attempts: Sequence[int]) -> list[Image]:
+    """An image for each, from the editor where there is one to edit."""
+    from PIL import Image as Images
+
+    made: dict[int, Image] = {}
+    prompts = [Prompt(one.prompt, seed(job.seed, one.key, n)) for one, n in zip(wanted, attempts, strict=True)]
+    plain = [place for place, one in enumerate(wanted) if not one.base]
+    edits = [place for place, one in enumerate(wanted) if one.base]
+    if plain:
+        if job.tools.generator is None:
+            raise _missing(wanted[plain[0]], "generator")
+        images = job.tools.generator.generate([prompts[place] for place in plain])
+        made.update(_matched(plain, images, job.tools.generator.name))
+    if edits:
+        if job.tools.editor is None:
+            raise _missing(wanted[edits[0]], "editor")
+        bases = [Images.open(BytesIO(wanted[place].base)).convert("RGB") for place in edits]
+        images = job.tools.editor.edit(bases, [prompts[place] for place in edits])
+        made.update(_matched(edits, images, job.tools.editor.name))
+    return [made[place] for place in range(len(wanted))]
+
+
+def _matched(places: Sequence[int], images: Sequence[Image], tool: str) -> dict[int, Image]:
+    if len(images) != len(places):
+        found, expected = f"{len(images)} images", f"one for each of {len(places)} prompts"
+        raise BuildError("TOOL_OUTPUT", tool, found, expected, "use another version of the model or of its library")
+    return dict(zip(places, images, strict=True))
+
+
+def _missing(wanted: Wanted, role: str) -> BuildError:
+    remedy = f"name a model with --{role}, or try --sample"
+    return BuildError("TOOL_MISSING", wanted.key, f"no {role}", f"a model that makes {wanted.prompt!r}", remedy)
+
+
+def _plain(value: str | int | float) -> str | int | float:
+    """A number as JSON holds it, four places long: more would be noise of the arithmetic's order."""
+    if isinstance(value, str | int):
+        return value
+    return round(float(value), 4) if math.isfinite(value) else str(value)

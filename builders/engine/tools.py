@@ -1,0 +1,160 @@
+"""What builders ask of models: persons found, images made, edited, labelled and compared, descriptions written.
+
+Builders see these interfaces alone. `builders/models/` implements them with real models, `builders/drawn/drawing.py`
+with
+drawings for `--sample`. Every tool has a `name` that says what it is, with the revision or settings that decide its
+output; the build manifest prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class Box(NamedTuple):
+    """A person in an image, in pixels from the upper left corner; `score` is the detector's confidence in [0, 1]."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    score: float = 1.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image that may not be decoded yet.
+
+    Args:
+        name: what stored results call it: the file's path below its source, or an item id.
+        data: a file, or the bytes of one.
+    """
+
+    name: str
+    data: Path | bytes
+
+    def open(self) -> Image:
+        """The decoded image, upright, as RGB. OSError if it cannot be read."""
+        from PIL import Image as Images
+        from PIL import ImageOps
+
+        with Images.open(self.data if isinstance(self.data, Path) else BytesIO(self.data)) as image:
+            return ImageOps.exif_transpose(image).convert("RGB")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The perceived presentation of the person in an image; '' where the labeller gives no label.
+
+    Args:
+        gender: `female` or `male`.
+        age: `young`, `middle-aged` or `older`.
+        skin_tone: `light`, `middle` or `dark`.
+        reason: why labels are missing (`no face`, `several faces`, `unsure`), '' if none are.
+    """
+
+    gender: str = ""
+    age: str = ""
+    skin_tone: str = ""
+    reason: str = ""
+
+
+class PersonDetector(Protocol):
+    """Finds persons."""
+
+    @property
+    def name(self) -> str:
+        """Model, revision and threshold."""
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        """The persons of each picture, the most certain first."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One image to make. `seed` alone decides the noise, whatever else is in the batch."""
+
+    text: str
+    seed: int
+
+
+class ImageGenerator(Protocol):
+    """Makes images from text."""
+
+    @property
+    def name(self) -> str:
+        """Model, revision and settings."""
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+        """One RGB image per prompt."""
+
+
+class ImageEditor(Protocol):
+    """Changes images as an instruction says."""
+
+    @property
+    def name(self) -> str:
+        """Model, revision and settings."""
+
+    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+        """One RGB image per instruction."""
+
+
+class Labeller(Protocol):
+    """Labels the perceived presentation of the one person in an image."""
+
+    @property
+    def name(self) -> str:
+        """Model and revision."""
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        """Labels of each image."""
+
+
+class Matcher(Protocol):
+    """Compares images with texts and with each other (CLIP)."""
+
+    @property
+    def name(self) -> str:
+        """Model and revision."""
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        """Cosine similarity in [-1, 1] of each image and its text."""
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        """Cosine similarity in [-1, 1] of the images at the same place."""
+
+
+class Describer(Protocol):
+    """Writes descriptions of images (a language model, or a file of its answers)."""
+
+    @property
+    def name(self) -> str:
+        """Model and settings, or the file's hash."""
+
+    def describe(self, element: str, prompt: str) -> list[str]:
+        """The descriptions for an element's images; `prompt` asks for them."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The tools of one build; None where the user named none."""
+
+    detector: PersonDetector | None = None
+    generator: ImageGenerator | None = None
+    editor: ImageEditor | None = None
+    labeller: Labeller | None = None
+    matcher: Matcher | None = None
+    describer: Describer | None = None
+
+    def names(self) -> dict[str, str]:
+        """Role -> name of the tools that there are, for the manifest."""
+        roles = ("detector", "generator", "editor", "labeller", "matcher", "describer")
+        return {role: tool.name for role in roles if (tool := getattr(self, role)) is not None}

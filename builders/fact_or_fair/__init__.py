@@ -1,0 +1,1 @@
+"""The dataset fact_or_fair."""

@@ -1,0 +1,242 @@
+"""FACT-OR-FAIR as a dataset: its queries by task, both truths, the figures behind them and the paper's results.
+
+The rows are those of `fact_or_fair.items`, so that what is published is what is scored. A sample has every query but
+those of `llm_subjective`: of each of its 456 cells it keeps two of the hundred trials.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
+from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.statistics import (
+    ATTRIBUTES,
+    GROUPS,
+    LEVELS,
+    STATISTICS,
+    TRUTH_VERSIONS,
+    figures,
+    truth_table,
+    with_attribute,
+)
+from fairspace.builders.published import published_rows, published_split
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+SAMPLE_TRIALS = 2
+"""Trials of each cell of `llm_subjective` in a sample."""
+_T2I = ("t2i_objective", "t2i_subjective")
+_CELLS = prod((len(STATISTICS), len(LEVELS), plan.SCENARIOS, len(plan.CONTEXTS)))
+_ALL_GROUPS = tuple(group for attribute in ATTRIBUTES for group in GROUPS[attribute])
+_STATISTIC = {"statistic": "one of the 19 of Table 1"}
+_ASKED = {
+    **_STATISTIC,
+    "level": "which end of the statistic is asked for",
+    "prompt": "what the model is asked",
+    "samples": "how often it is asked: answers or images per item (section 5.1)",
+}
+
+
+def splits(job: Job) -> Sequence[Split]:
+    """The six configs; no source and no tool is needed."""
+    return (
+        Split(
+            config="llm_objective",
+            split="test",
+            about="A question to a language model about which group has the highest or lowest value of a statistic.",
+            features=_features("level", "attribute", prompt="string", chance="float64", samples="int16"),
+            units=_queries("llm_objective"),
+            rows=lambda part: part,
+            groups=("attribute", "level"),
+            fields={**_ASKED, "attribute": "whose groups are asked about", "chance": "the share of one group"},
+        ),
+        _subjective(job),
+        Split(
+            config="t2i",
+            split="test",
+            about="A prompt to an image model: a portrait for a statistic (objective) or for a trait (subjective).",
+            features=_features("task", "level", scenario="int16", prompt="string", samples="int16"),
+            units=pa.concat_tables([_queries(task) for task in _T2I], promote_options="default"),
+            rows=lambda part: part,
+            groups=("task", "level"),
+            fields={
+                **_ASKED,
+                "task": "objective or subjective",
+                "scenario": "which of the three traits; null in an objective prompt",
+            },
+        ),
+        Split(
+            config="truth",
+            split="test",
+            about="The groups with the highest and the lowest value of a statistic, by version of the truth.",
+            features=_features("version", "attribute", "highest", "lowest", source="string", flag="string"),
+            units=_with_ids(truth_table(), "truth", ("version", "statistic", "attribute")),
+            rows=lambda part: part,
+            groups=("version", "attribute"),
+            fields={
+                **_STATISTIC,
+                "attribute": "whose groups the label names",
+                "version": "`paper`: the labels of the published scores; `revised`: what the figures say",
+                "highest": "the group with the highest value",
+                "lowest": "the group with the lowest value",
+                "source": "where the label comes from",
+                "flag": "what is wrong with a label that is kept as it stands",
+            },
+        ),
+        Split(
+            config="statistics",
+            split="test",
+            about="A figure of a statistic for a group, with its source; null where none was found.",
+            features=_features(
+                "attribute", "group", value="float64", unit="string", year="string", source="string", note="string"
+            ),
+            units=_with_ids(figures(), "statistics", ("statistic", "attribute", "group")),
+            rows=lambda part: part,
+            groups=("attribute", "group"),
+            fields={
+                **_STATISTIC,
+                "attribute": "gender or race",
+                "group": "definitions of the groups: under the paper's Table 9",
+                "value": "in `unit`; null where no figure was found",
+                "unit": "what the figure counts: only equal units of a statistic can be compared",
+                "year": "of the figure",
+                "source": "who published it, and where",
+                "note": "how far to trust it",
+            },
+        ),
+        published_split("fact_or_fair"),
+    )
+
+
+def check(manifest: Manifest) -> None:
+    """The counts that the protocol has (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
+    asked = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
+    trials = SAMPLE_TRIALS if manifest.sample else plan.TRIALS
+    promised: Mapping[str, int] = {
+        "llm_objective": sum(asked.values()),
+        "llm_subjective": _CELLS * trials,
+        "t2i": len(STATISTICS) * len(LEVELS) * (1 + plan.SCENARIOS),
+        "truth": truth_table().num_rows,
+        "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in asked.items()),
+        "published": published_rows("fact_or_fair").num_rows,
+    }
+    for config, rows in promised.items():
+        built = manifest.find(config, "test")
+        found = built.rows if built else 0
+        expect(found == rows, f"{manifest.dataset}/{config}", f"{found} rows", f"{rows} rows")
+        if built and config in ("llm_subjective", "t2i"):
+            for column in {"statistic", "level", "context"} & set(built.counts):
+                counts = built.counts[column]
+                even = len(set(counts.values())) == 1 and "" not in counts
+                expect(even, f"{manifest.dataset}/{config}", f"{column}: {dict(counts)}", "equal counts")
+    objective = manifest.find("llm_objective", "test")
+    counts = dict(objective.counts["attribute"]) if objective else {}
+    expect(counts == asked, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(asked))
+
+
+def _subjective(job: Job) -> Split:
+    units = plan.items("llm_subjective")
+    if job.sample:
+        units = units.filter(pc.less(units["trial"], SAMPLE_TRIALS))
+        job.note(f"A sample: llm_subjective has the first {SAMPLE_TRIALS} of the {plan.TRIALS} trials of each cell.")
+    offered = {f"options_{group.lower()}": "int8" for group in _ALL_GROUPS}
+    chance = {f"chance_{attribute}": "float64" for attribute in ATTRIBUTES}
+    return Split(
+        config="llm_subjective",
+        split="test",
+        about="A question about four persons, in one of four contexts: who is it most likely to be?",
+        features=_features(
+            "level",
+            "context",
+            *(f"context_{attribute}" for attribute in ATTRIBUTES),
+            **{"scenario": "int16", "trial": "int16", "prompt": "string", "profiles": "string"},
+            **{**offered, **chance, "samples": "int16"},
+        ),
+        units=units,
+        rows=_with_profiles,
+        shard=5_000,
+        groups=("level", "context"),
+        fields={
+            **_ASKED,
+            "scenario": "which of the topic's three scenarios",
+            "context": "what stands before the scenario; `base`: nothing",
+            "trial": "0 to 99: each has its own four profiles",
+            "profiles": "JSON: name, age, gender and race of options A to D",
+            **{f"options_{group.lower()}": f"how many of the four are {group}" for group in _ALL_GROUPS},
+            **{f"chance_{a}": f"share of options of the true group by {a} (truth `paper`)" for a in ATTRIBUTES},
+            **{f"context_{a}": f"the group by {a} that the context points to; null: none" for a in ATTRIBUTES},
+        },
+    )
+
+
+def _queries(task: str) -> pa.Table:
+    """The items of a task as they are published: how many samples are asked for, and the task instead of the config."""
+    items = plan.items(task)
+    items = items.rename_columns({"config": "task"})
+    return items.append_column("samples", pa.array([plan.SAMPLES[task]] * len(items), pa.int16()))
+
+
+def _with_profiles(part: pa.Table) -> pa.Table:
+    profiles = pa.array([json.dumps(people, ensure_ascii=False) for people in part["profiles"].to_pylist()])
+    samples = pa.array([plan.SAMPLES["llm_subjective"]] * len(part), pa.int16())
+    part = part.set_column(part.column_names.index("profiles"), "profiles", profiles)
+    return part.append_column("samples", samples)
+
+
+def _with_ids(table: pa.Table, config: str, keys: Sequence[str]) -> pa.Table:
+    """A reference table with an `id` of its key columns."""
+    slugs = {statistic.name: statistic.slug for statistic in STATISTICS}
+    parts = [[slugs.get(value, value.lower()) for value in table[key].to_pylist()] for key in keys]
+    return table.add_column(0, "id", pa.array(["/".join((config, *key)) for key in zip(*parts, strict=True)]))
+
+
+def _features(*labels: str, **columns: str) -> Callable[[], Features]:
+    """`id`, `statistic`, closed vocabularies by column, then columns by type."""
+    names: dict[str, Sequence[str]] = {
+        "statistic": [statistic.name for statistic in STATISTICS],
+        "level": LEVELS,
+        "attribute": ATTRIBUTES,
+        "group": _ALL_GROUPS,
+        "context": plan.CONTEXTS,
+        "task": _T2I,
+        "version": TRUTH_VERSIONS,
+        "highest": _ALL_GROUPS,
+        "lowest": _ALL_GROUPS,
+        **{f"context_{attribute}": GROUPS[attribute] for attribute in ATTRIBUTES},
+    }
+
+    def make() -> Any:
+        from datasets import ClassLabel, Features, Value
+
+        closed = {column: ClassLabel(names=list(names[column])) for column in ("statistic", *labels)}
+        return Features({"id": Value("string"), **closed, **{column: Value(kind) for column, kind in columns.items()}})
+
+    return make
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="fact_or_fair",
+    title="FACT-OR-FAIR",
+    benchmark="fact_or_fair",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=(),
+    splits=_splits,
+    check=_check,
+)

@@ -1,0 +1,239 @@
+"""GENRES as a dataset: its pairs with their images, its elements, and the paper's results.
+
+Texts need nothing. Images need a describer, a generator and a matcher; without one of them `image` is null and a note
+says why. A sample has all texts, and images of 8 elements: one conflict and one cooperation of each relational model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.errors import BuildError
+from fairspace.builders.genres import plan
+from fairspace.builders.genres.images import ATTEMPTS, SIMILARITY, descriptions, images, visual_prompt
+from fairspace.builders.genres.lint import gendered
+from fairspace.builders.genres.prompts import PLOT_REQUIREMENTS
+from fairspace.builders.published import published_rows, published_split
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+MISSING = 0.01
+"""Share of a build's images, at most, that may be null because no attempt passed."""
+_SHARD = 240
+"""Pairs per file: 48 elements, about 60 MB of images of 1024 pixels."""
+_LABELS: Mapping[str, list[str]] = {
+    "relation": list(plan.RELATIONS),
+    "age": list(plan.AGES),
+    "plot": list(PLOT_REQUIREMENTS),
+}
+_FIELDS = {
+    "relation": "relational model: communal sharing, equality matching, market pricing, authority ranking",
+    "age": "age group of both characters",
+    "relationship": "number of the relationship within its relational model",
+    "relationship_description": "the relationship, as it stands in the prompts",
+    "scenario": "number of the scenario within its relationship",
+    "scenario_text": "the scenario: our own text, without gender",
+    "plot": "conflict or cooperation",
+    "image_description_prompt": "what a language model is asked for the image descriptions (Figure 9)",
+}
+
+
+def splits(job: Job) -> Sequence[Split]:
+    """The three configs. BuildError BUILD_CHECK if a text tells gender; TOOL_OUTPUT if a description does."""
+    elements = plan.load_elements()
+    lint(elements)
+    pictured = _sampled(elements) if job.sample else elements
+    described = descriptions(job, pictured)
+    wanting = [name for name in ("describer", "generator", "matcher") if getattr(job.tools, name) is None]
+    if wanting:
+        job.note(f"image is null: no {' and no '.join(wanting)} was named.")
+    elif job.sample:
+        job.note(f"A sample: images of {len(pictured)} of the {len(elements)} elements; of the others, texts alone.")
+    return (
+        Split(
+            config="pairs",
+            split="test",
+            about="A prompt for a story of two persons, and an image of them.",
+            features=_pair_features,
+            units=plan.pair_list(),
+            rows=lambda part: _pair_rows(job, part, described),
+            shard=_SHARD,
+            groups=("relation", "plot"),
+            fields={
+                **_FIELDS,
+                "image_number": "0 to 4: the element's five pairs differ in image and names",
+                "name_1": "the name that stands first in the prompt",
+                "name_2": "the other name",
+                "female_name": "the character with a woman's name",
+                "male_name": "the character with a man's name",
+                "text_prompt": "what the model is asked (Figure 3)",
+                "image_description": "what the image shows, from a language model; null without images",
+                "visual_prompt": "what the image was made from (Table 10)",
+                "seed": "of the attempt that passed",
+                "clip_similarity": f"cosine of image and visual prompt; images above {SIMILARITY} are kept",
+                "generator": "what made the image",
+                "origin": "synthetic; null without an image",
+                "image": "what is shown with the prompt; null where none was made",
+            },
+        ),
+        Split(
+            config="elements",
+            split="test",
+            about="A relationship at an age in one scenario: what five pairs share.",
+            features=_element_features,
+            units=elements,
+            rows=lambda part: _element_rows(part, described),
+            groups=("relation", "plot"),
+            fields={**_FIELDS, "image_descriptions": "JSON: the five descriptions; null without images"},
+        ),
+        published_split("genres"),
+    )
+
+
+def lint(elements: Sequence[plan.Element]) -> None:
+    """Check that no scenario and no relationship tells gender. BuildError BUILD_CHECK names element and words."""
+    for element in elements:
+        found = sorted(gendered(f"{element.text} {element.description}"))
+        if found:
+            raise BuildError(
+                "BUILD_CHECK",
+                f"{plan.ELEMENTS_FILE.name}, element {element.id}",
+                f"a text with {', '.join(map(repr, found))}",
+                "no gendered word and no role that is tied to one gender",
+                "mend the text",
+            )
+
+
+def check(manifest: Manifest) -> None:
+    """288 elements and 1 440 pairs, 72 elements per relational model, half of them conflict; images where promised."""
+    for config, each in (("pairs", plan.IMAGES), ("elements", 1)):
+        where, built = f"{manifest.dataset}/{config}", manifest.find(config, "test")
+        rows, joint = (built.rows, dict(built.joint)) if built else (0, {})
+        expect(rows == 288 * each, where, f"{rows} rows", f"{288 * each} rows")
+        even = {f"{relation} / {plot}": 36 * each for relation in _LABELS["relation"] for plot in _LABELS["plot"]}
+        expect(joint == even, where, f"{joint}", f"{even}")
+    published, figures = manifest.find("published", "test"), published_rows("genres").num_rows
+    found = published.rows if published else 0
+    expect(found == figures, f"{manifest.dataset}/published", f"{found} rows", f"{figures} rows")
+    pairs = manifest.find("pairs", "test")
+    if pairs and {"describer", "generator", "matcher"} <= set(manifest.tools):
+        wanted = 8 * plan.IMAGES if manifest.sample else pairs.rows
+        made = pairs.counts["origin"]["synthetic"]
+        if made < wanted * (1 - MISSING):
+            raise BuildError(
+                "BUILD_CHECK",
+                f"{manifest.dataset}/pairs",
+                f"{made} images",
+                f"{wanted}, less {MISSING:.0%} at most, that pass {SIMILARITY} within {ATTEMPTS} attempts",
+                "use another generator; review/rejected.jsonl has the similarities",
+            )
+
+
+def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
+    """The first element of each relational model and plot."""
+    first: dict[tuple[str, str], plan.Element] = {}
+    for element in elements:
+        first.setdefault((element.relation, element.plot), element)
+    return list(first.values())
+
+
+def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    texts = {p.id: described[p.element.id][p.image] for p in pairs if p.element.id in described}
+    prompts = {pair.id: visual_prompt(job, pair, texts[pair.id]) for pair in pairs if pair.id in texts}
+    made = images(job, prompts)
+    none = dict.fromkeys(("origin", "generator", "seed", "clip_similarity", "image"))
+    for pair in pairs:
+        yield {
+            **_element_row(pair.element),
+            "id": pair.id,
+            "image_number": pair.image,
+            "name_1": pair.names[0],
+            "name_2": pair.names[1],
+            "female_name": pair.female_name,
+            "male_name": pair.male_name,
+            "text_prompt": plan.text_prompt(pair),
+            "image_description": texts.get(pair.id),
+            "visual_prompt": prompts.get(pair.id),
+            **(next(made) if made and pair.id in prompts else none),
+        }
+
+
+def _element_rows(elements: Sequence[plan.Element], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    for element in elements:
+        texts = described.get(element.id)
+        yield {
+            **_element_row(element),
+            "id": element.id,
+            "image_descriptions": json.dumps(texts, ensure_ascii=False) if texts else None,
+        }
+
+
+def _element_row(element: plan.Element) -> dict[str, Any]:
+    return {
+        "relation": element.relation,
+        "age": element.age,
+        "relationship": element.relationship,
+        "relationship_description": element.description,
+        "scenario": element.scenario,
+        "scenario_text": element.text,
+        "plot": element.plot,
+        "image_description_prompt": plan.image_prompt(element),
+    }
+
+
+def _pair_features() -> Features:
+    from datasets import ClassLabel, Image
+
+    return _features(
+        *("name_1", "name_2", "female_name", "male_name", "text_prompt", "image_description", "visual_prompt"),
+        image_number="int8",
+        seed="int64",
+        clip_similarity="float64",
+        generator="string",
+        origin=ClassLabel(names=["synthetic"]),
+        image=Image(),
+    )
+
+
+def _element_features() -> Features:
+    return _features("image_descriptions")
+
+
+def _features(*strings: str, **others: Any) -> Features:
+    """The columns of an element, then strings, then columns by type."""
+    from datasets import ClassLabel, Features, Value
+
+    columns = {
+        name: ClassLabel(names=_LABELS[name])
+        if name in _LABELS
+        else Value("int8" if name in ("relationship", "scenario") else "string")
+        for name in _FIELDS
+    }
+    columns |= {name: Value("string") for name in strings}
+    columns |= {name: Value(kind) if isinstance(kind, str) else kind for name, kind in others.items()}
+    return Features({"id": Value("string"), **columns})
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="genres",
+    title="GENRES",
+    benchmark="genres",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=(),
+    splits=_splits,
+    check=_check,
+    tools=("describer", "generator", "matcher"),
+)

@@ -1,0 +1,1 @@
+"""What IRIS' four datasets and its scorer share: groups and labour figures."""

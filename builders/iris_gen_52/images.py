@@ -1,0 +1,129 @@
+"""The images of IRIS-Gen-52: what models made of the neutral prompts, with the labels of the first face (C.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairspace.builders.engine.dataset import Row, Split
+from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.sources.model_image_reader import ImageReader
+from fairspace.builders.sources.model_images import IMAGELESS, STATUSES, Model
+from fairspace.builders.sources.model_store import NEUTRAL, ModelStore
+from fairspace.builders.sources.model_units import Made, MadeUnits
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+PERCEIVED = {
+    "gender": "perceived gender presentation",
+    "age": "perceived age: young 0-39, middle-aged 40-64, older from 65",
+    "skin_tone": "perceived skin tone: light Monk 1-3, middle 4-7, dark 8-10",
+}
+OF_MODEL = {
+    "model": "name of the model",
+    "revision": "of the model",
+    "licence": "of the model's images, as its submission states it",
+    "labeller": "what labelled them, with its version",
+}
+
+
+def images_split(store: ModelStore) -> Split:
+    """The config `images`: one row per annotated image, also where it has no usable label."""
+    wanted = ((model, item) for model in range(len(store.models)) for item in range(len(OCCUPATIONS)))
+    units: MadeUnits = store.select(NEUTRAL, wanted)
+    reader = ImageReader()
+    return Split(
+        config="images",
+        split="test",
+        about="An image that a model made of a neutral prompt, with the labels of its first face.",
+        features=_image_features,
+        units=units,
+        rows=lambda part: image_rows(part, store, reader),
+        shard=1000,
+        groups=("gender", "age", "skin_tone"),
+        fields={
+            **OF_MODEL,
+            "image": "null if it was not handed in",
+            "origin": "models: made by the model of the row",
+            "occupation": "that the prompt names",
+            "prompt": "what the model was asked",
+            "item": "id of the prompt",
+            "sample": "which image of the prompt, from 0",
+            "status": "ok, or why there is no label",
+            "faces": "annotated faces; the labels are those of the first",
+            **PERCEIVED,
+        },
+    )
+
+
+def _image_features() -> Features:
+    from datasets import ClassLabel, Features, Image, Value
+
+    return Features(
+        {
+            "id": Value("string"),
+            "image": Image(),
+            "origin": ClassLabel(names=["models", "synthetic"]),
+            "item": Value("string"),
+            "sample": Value("int32"),
+            "model": Value("string"),
+            "revision": Value("string"),
+            "licence": Value("string"),
+            "labeller": Value("string"),
+            "occupation": ClassLabel(names=list(OCCUPATIONS)),
+            "prompt": Value("string"),
+            "status": ClassLabel(names=list(STATUSES)),
+            **label_features(),
+            "faces": Value("int32"),
+        }
+    )
+
+
+def image_rows(made: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
+    """The rows of the config `images`."""
+    for one in made:
+        model, occupation = store.models[one.model], OCCUPATIONS[one.item]
+        item = store.ids[NEUTRAL][one.item].as_py()
+        yield {
+            "id": f"{model.key}/{item}/{one.sample:03d}",
+            "image": stored_image(one, f"{model.key}-{occupation}-{one.sample:03d}", reader),
+            "origin": "models",
+            "item": item,
+            "sample": one.sample,
+            **model_columns(model),
+            "occupation": occupation,
+            "prompt": iris_gen_52.prompt(occupation),
+            "status": one.status,
+            "gender": one.gender or None,
+            "age": one.age or None,
+            "skin_tone": one.skin_tone or None,
+            "faces": one.faces,
+        }
+
+
+def model_columns(model: Model) -> dict[str, str]:
+    """The columns that say whose images they are."""
+    return {
+        "model": model.name,
+        "revision": model.revision,
+        "licence": model.licence,
+        "labeller": model.labeller,
+    }
+
+
+def stored_image(made: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
+    """The image as a cell of an Image column; None if it was not handed in, or cannot be read as its status says."""
+    if made.image is None or made.status in IMAGELESS:
+        return None
+    data, suffix = reader.read(made.image)
+    return {"bytes": data, "path": f"{name}.{suffix}"}
+
+
+def label_features() -> dict[str, Any]:
+    """The columns of the three labels."""
+    from datasets import ClassLabel
+
+    known = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+    return {column: ClassLabel(names=list(labels)) for column, labels in known.items()}

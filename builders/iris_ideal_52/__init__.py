@@ -1,0 +1,1 @@
+"""The dataset iris_ideal_52."""

@@ -1,0 +1,1 @@
+"""The dataset iris_steer_60."""

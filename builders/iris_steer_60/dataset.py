@@ -1,0 +1,140 @@
+"""IRIS-Steer-60 as a dataset: the configs and what they promise (C.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Split, expect
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
+from fairspace.builders.iris_steer_60.generation import generation_splits
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE, pairs
+from fairspace.builders.iris_steer_60.prompts import prompts_split
+from fairspace.builders.iris_steer_60.understanding import (
+    COLUMNS,
+    CONFIG,
+    inconsistent,
+    sample_pairs,
+    understanding_split,
+)
+from fairspace.builders.sources import SOURCES
+from fairspace.builders.sources.model_store import ModelStore
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+KINDS = ("subjective", "objective")
+MADE_SHARE = 0.95
+"""Least share of each combination's planned pairs that a build with images must have."""
+
+
+def splits(job: Job) -> Sequence[Split]:
+    """Pairs and their questions; every steer prompt; the plans and images of the source's models."""
+    found = [understanding_split(job), _questions(), prompts_split()]
+    folder = SOURCES["models"].found(job.source)
+    store = ModelStore(job, folder) if folder else None
+    if store is None or not store.models:
+        job.note("No model's neutral images were given (source `models`): the config generation is left out.")
+        return found
+    return [*generation_splits(job, store), *found]
+
+
+def check(manifest: Manifest) -> None:
+    """Counts and balance of C.2. BuildError BUILD_CHECK says which is broken."""
+    questions, prompts, generation = (manifest.find(c, "test") for c in ("questions", "prompts", "generation"))
+    expect(_rows(questions) == len(QUESTIONS), manifest.dataset, f"{_rows(questions)} questions", f"{len(QUESTIONS)}")
+    every = len(OCCUPATIONS) * len(GROUPS) * 6
+    expect(_rows(prompts) == every, manifest.dataset, f"{_rows(prompts)} prompts", f"{every}")
+    if generation is not None:
+        types, per_model = generation.counts["prompt_type"], STEREOTYPES * 6
+        even = types["counter-stereotypical"] == 5 * types["stereotypical"] and generation.rows % per_model == 0
+        expect(even, manifest.dataset, f"steer prompts {types}", "ten stereotypical and fifty others for each model")
+    understanding = manifest.find(CONFIG, "test")
+    if understanding is None:
+        raise KeyError(f"a build without {CONFIG}")
+    _check_pairs(manifest, understanding)
+
+
+def _check_pairs(manifest: Manifest, built: BuiltSplit) -> None:
+    planned = np.array(sample_pairs()) if manifest.sample else np.arange(PAIRS)
+    per_combination = np.bincount(pairs().combination[planned])
+    sides = built.counts["side"]
+    expect(sides["a"] == sides["b"], manifest.dataset, f"images {sides}", "two for each pair")
+    for combination, asked in zip(COMBINATIONS, per_combination.tolist(), strict=True):
+        there = built.counts["combination"][combination] // 2
+        if not MADE_SHARE * asked <= there <= asked:
+            what, expected = f"{there} pairs of {combination}", f"{asked}, at least {MADE_SHARE:.0%} of them"
+            mend = (
+                "read review/rejected.jsonl, then build into a new folder with a better generator, editor or labeller"
+            )
+            raise BuildError("BUILD_CHECK", manifest.dataset, what, expected, mend)
+    share = built.counts["intentional_inconsistency"]["yes"] / built.rows
+    asked_share = float(inconsistent()[planned].mean())
+    what = f"{share:.1%} of the pairs intentionally inconsistent"
+    expect(abs(share - asked_share) <= 0.01, manifest.dataset, what, f"{asked_share:.1%}")
+
+
+def _rows(split: BuiltSplit | None) -> int:
+    return split.rows if split else 0
+
+
+def _questions() -> Split:
+    rows = [
+        {
+            "id": question,
+            "kind": KINDS[question in OBJECTIVE],
+            "question": text,
+            "column": COLUMNS.get(question),
+            "labels": json.dumps(LABELS[question]) if question in LABELS else None,
+        }
+        for question, text in (SUBJECTIVE | OBJECTIVE).items()
+    ]
+    return Split(
+        config="questions",
+        split="test",
+        about="A question about each image of a pair (Table 29).",
+        features=_question_features,
+        units=pa.Table.from_pylist(rows),
+        rows=lambda part: part,
+        groups=("kind",),
+        fields={
+            "id": "what stands behind an image's id in the id of an answer",
+            "kind": "subjective: a rating from 1 to 10; objective: one of the labels",
+            "question": "with {occupation} where the table names it",
+            "column": "the column of `understanding` with the right answer; null for ratings",
+            "labels": "the answers that count, as a JSON list; null for ratings",
+        },
+    )
+
+
+def _question_features() -> Features:
+    from datasets import ClassLabel, Features, Value
+
+    texts = {name: Value("string") for name in ("question", "column", "labels")}
+    return Features({"id": Value("string"), "kind": ClassLabel(names=list(KINDS)), **texts})
+
+
+def _splits(job: Job) -> Sequence[Split]:
+    return splits(job)
+
+
+def _check(manifest: Manifest) -> None:
+    check(manifest)
+
+
+DATASET = Dataset(
+    name="iris_steer_60",
+    title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
+    benchmark="iris",
+    revision="v1",
+    licence="CC-BY-4.0",
+    sources=("models",),
+    splits=_splits,
+    check=_check,
+    tools=("generator", "editor", "labeller", "matcher"),
+)

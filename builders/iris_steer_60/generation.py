@@ -1,0 +1,144 @@
+"""The generation part of IRIS-Steer-60: each model's own sixty prompts, and what it made of them (C.2, D.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from fairspace.builders.engine.dataset import Job, Row, Split
+from fairspace.builders.iris.groups import GROUPS
+from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
+from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
+from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
+from fairspace.builders.sources.model_image_reader import ImageReader
+from fairspace.builders.sources.model_images import STATUSES
+from fairspace.builders.sources.model_store import STEER, ModelStore
+from fairspace.builders.sources.model_units import Made
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+_ITEM = {"item": "id of the prompt, which an annotation names"}
+_RANK = {"rank": "of the stereotype among the model's ten, 1 the most frequent"}
+
+
+def generation_splits(job: Job, store: ModelStore) -> list[Split]:
+    """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
+    plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
+    found = [_generation(store, plans)] if plans else []
+    place = {name: number for number, name in enumerate(steer_ids("v1").to_pylist())}
+    planned = {(model, place[one.item]): one for model, plan in plans.items() for one in plan}
+    units = store.select(STEER, planned)
+    for model, item, sample in store.unwanted(STEER):
+        unit = f"{store.models[model].key}/{store.ids[STEER][item].as_py()}/{sample:03d}"
+        job.reject(unit, "not a prompt of the model's plan")
+    if len(units):
+        found.append(_images(store, planned, units))
+    elif plans:
+        job.note("No model has annotated steer images: the config generation_images is left out.")
+    return found
+
+
+def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
+    """A model's sixty prompts; none if it shows fewer than ten combinations, as the scorer has it."""
+    counts = store.neutral_counts(number)
+    chosen = steer_plan(counts)
+    seen = sum(int(counts[cell] > 0) for cell in chosen)
+    if seen < STEREOTYPES:
+        name = store.models[number].name
+        job.note(f"{name}: its neutral images show {seen} combinations; a steer plan needs {STEREOTYPES}.")
+        return []
+    return [
+        Steer(occupation, stereotype, requested, rank, int(counts[occupation, stereotype]))
+        for rank, (occupation, stereotype) in enumerate(chosen, start=1)
+        for requested in (stereotype, *counter_groups(stereotype))
+    ]
+
+
+def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
+    rows = [
+        {"id": f"{store.models[model].key}/{one.item}", "item": one.item, **model_columns(store.models[model])}
+        | one.columns()
+        | {"rank": one.rank, "seen": one.images, "images": IMAGES}
+        for model, plan in plans.items()
+        for one in plan
+    ]
+    return Split(
+        config="generation",
+        split="test",
+        about="One of the sixty steer prompts of a model, which follow from its neutral images.",
+        features=lambda: steer_features(
+            {"id": "string", "item": "string"}, {}, {"rank": "int32", "seen": "int32", "images": "int32"}, OF_MODEL
+        ),
+        units=pa.Table.from_pylist(rows),
+        rows=lambda part: part,
+        shard=10_000,
+        groups=("prompt_type",),
+        fields=OF_MODEL
+        | _ITEM
+        | _RANK
+        | ASKED
+        | {"seen": "neutral images of the model that show the stereotype", "images": "how many it makes of the prompt"},
+    )
+
+
+def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any) -> Split:
+    reader = ImageReader()
+    return Split(
+        config="generation_images",
+        split="test",
+        about="An image that a model made of one of its steer prompts: what was asked for and what it shows.",
+        features=_image_features,
+        units=units,
+        rows=lambda part: _image_rows(part, store, planned, reader),
+        shard=1000,
+        groups=("prompt_type", "success"),
+        fields=OF_MODEL
+        | _ITEM
+        | _RANK
+        | ASKED
+        | {
+            "image": "null if it was not handed in",
+            "origin": "models: made by the model of the row",
+            "sample": "which image of the prompt, from 0",
+            "status": "ok, or why there is no label",
+            "gender": "perceived in the first face",
+            "age": "perceived in the first face",
+            "skin_tone": "perceived in the first face",
+            "success": "whether gender, age and skin tone are all as asked; null if one has no label",
+        },
+    )
+
+
+def _image_rows(
+    made: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
+) -> Iterator[Row]:
+    for one in made:
+        model, steer = store.models[one.model], planned[one.model, one.item]
+        key = f"{model.key}/{steer.item}/{one.sample:03d}"
+        labels = (one.gender, one.age, one.skin_tone)
+        success = YES_NO["_".join(labels) != GROUPS[steer.requested]] if all(labels) else None
+        yield {
+            "id": key,
+            "item": steer.item,
+            "sample": one.sample,
+            "image": stored_image(one, key.replace("/", "-"), reader),
+            "origin": "models",
+            **model_columns(model),
+            **steer.columns(),
+            "rank": steer.rank,
+            "status": one.status,
+            **dict(zip(LABELLED, (label or None for label in labels), strict=True)),
+            "success": success,
+        }
+
+
+def _image_features() -> Features:
+    from datasets import ClassLabel, Image
+
+    closed = {"status": STATUSES, **LABELLED, "success": YES_NO, "origin": ("models", "synthetic")}
+    more = {name: ClassLabel(names=list(labels)) for name, labels in closed.items()}
+    kinds = {"id": "string", "item": "string", "sample": "int32"}
+    return steer_features(kinds, {"image": Image(), **more}, {"rank": "int32"}, OF_MODEL)

@@ -1,0 +1,201 @@
+"""The understanding part of IRIS-Steer-60: pairs of images that differ in the planned attributes alone (C.2, D.2.6).
+
+Image a is generated from the planned labels; image b is a, edited by an instruction that names only what shall differ
+(`iris_steer_60_pairs.py`). Gender, age and skin tone are what a labeller reads; the other labels are what was asked
+for, and only people who look at the review sheets check them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairspace.builders.engine.dataset import Job, Row, Split
+from fairspace.builders.iris.groups import (
+    AGES,
+    COMBINATIONS,
+    GENDERS,
+    GROUP_NAMES,
+    GROUPS,
+    OCCUPATIONS,
+    SKIN_TONES,
+    group_attributes,
+)
+from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris_steer_60.pairs import least_similarity, make_pairs
+from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, PAIRS, YES_NO, pairs
+from fairspace.builders.iris_steer_60.prompts import TYPES
+from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+CONFIG = "understanding"
+SIDES = ("a", "b")
+SAMPLE_PER_COMBINATION = 6
+COLUMNS = {
+    "a": "gender",
+    "b": "age",
+    "c": "skin_tone",
+    "d": "uniform_color",
+    "e": "has_accessories",
+    "f": "facial_expression",
+    "g": "has_insignia",
+    "h": "has_facial_hair",
+}
+"""Objective question -> the column with its answer; the names are C.2's."""
+_TOOLS = ("generator", "editor", "labeller", "matcher")
+
+
+def understanding_split(job: Job) -> Split:
+    """The config `understanding`: two rows per pair. Without tools to make images, the plan alone, with a note."""
+    missing = [role for role in _TOOLS if getattr(job.tools, role) is None]
+    if missing:
+        job.note(f"No {', '.join(missing)} was named, so the pairs of {CONFIG} are planned and have no images.")
+    return Split(
+        config=CONFIG,
+        split="test",
+        about="One of two images that differ in one of the seven attribute combinations; 17 questions are asked of it.",
+        features=_features,
+        units=sample_pairs() if job.sample else range(PAIRS),
+        rows=_planned_rows if missing else lambda part: _made_rows(part, job),
+        shard=250,
+        groups=("combination", "intentional_inconsistency"),
+        fields={
+            "id": "with `/` and a question's id behind it, the item id of an answer",
+            "pair": "number of the pair",
+            "side": "a: generated; b: edited from a",
+            "image": "JPEG; null in a build without the models that make it",
+            "origin": "synthetic",
+            "occupation": "that the image shows",
+            "prompt_type": (
+                "which of the two the U.S. labour figures (Table 22) make the more usual in the occupation, by the "
+                "attributes that differ; null where there are no figures, or equal ones"
+            ),
+            "combination": "the attributes that differ",
+            "intentional_inconsistency": "whether the attire colours differ too, so that 'the same' is no safe answer",
+            "group": "gender, age and skin tone as planned and as the labeller reads them",
+            "gender": "perceived",
+            "skin_tone": "perceived: light Monk 1-3, middle 4-7, dark 8-10",
+            "uniform_color": "of the uniform or attire, as asked for",
+            "has_accessories": "as asked for: glasses",
+            "facial_expression": "as asked for",
+            "has_insignia": "as asked for: a badge",
+            "has_facial_hair": "as asked for",
+            "age": "young 0-39, middle-aged 40-64, older from 65; the question calls them young, middle and older",
+            "prompt": "what image a was generated from; for b the instruction to edit a",
+            "generator": "what generated image a",
+            "editor": "what edited it; null for a",
+            "seed": "of the image",
+            "similarity": f"cosine similarity of the two images, at least {least_similarity(job)}",
+        },
+    )
+
+
+def sample_pairs() -> tuple[int, ...]:
+    """Six pairs of each combination, one of them inconsistent: the first ones in the plan."""
+    odd = inconsistent()
+    chosen: list[int] = []
+    for combination in range(len(COMBINATIONS)):
+        own = pairs().combination == combination
+        chosen += np.flatnonzero(own & ~odd)[: SAMPLE_PER_COMBINATION - 1].tolist()
+        chosen += np.flatnonzero(own & odd)[:1].tolist()
+    return tuple(sorted(chosen))
+
+
+@lru_cache
+def inconsistent() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """(6000,) whether the images of a pair are planned with different attire colours."""
+    colours = pairs().labels[:, :, 3]
+    return np.asarray(colours[:, 0] != colours[:, 1])
+
+
+def prompt_types(number: int) -> tuple[str | None, str | None]:
+    """Which image of a pair is stereotypical: the group with the larger share of the occupation's workers.
+
+    Shares of several attributes are multiplied, because the statistics do not cross them. None where the occupation has
+    no figures, or the shares are equal.
+    """
+    plan = pairs()
+    figures = shares(next(region for region in REGIONS if region.code == "US"))
+    attributes = group_attributes(plan.groups[number])
+    weight = np.ones(len(SIDES))
+    for position in tuple(COMBINATIONS.values())[plan.combination[number]]:
+        weight *= figures[tuple(GROUP_NAMES)[position]][plan.occupation[number], attributes[:, position]]
+    if np.isnan(weight).any() or weight[0] == weight[1]:
+        return None, None
+    return TYPES if weight[0] > weight[1] else TYPES[::-1]
+
+
+def _features() -> Features:
+    from datasets import ClassLabel, Features, Image, Value
+
+    labels = {column: ClassLabel(names=list(LABELS[question])) for question, column in COLUMNS.items()}
+    labels |= {"gender": ClassLabel(names=list(GENDERS)), "age": ClassLabel(names=list(AGES))}
+    labels |= {"skin_tone": ClassLabel(names=list(SKIN_TONES)), "uniform_color": ClassLabel(names=list(COLOURS))}
+    return Features(
+        {
+            "id": Value("string"),
+            "pair": Value("int32"),
+            "side": ClassLabel(names=list(SIDES)),
+            "image": Image(),
+            "origin": ClassLabel(names=["models", "synthetic"]),
+            "occupation": ClassLabel(names=list(OCCUPATIONS)),
+            "prompt_type": ClassLabel(names=list(TYPES)),
+            "combination": ClassLabel(names=list(COMBINATIONS)),
+            "intentional_inconsistency": ClassLabel(names=list(YES_NO)),
+            "group": ClassLabel(names=list(GROUPS)),
+            **labels,
+            "prompt": Value("string"),
+            "generator": Value("string"),
+            "editor": Value("string"),
+            "seed": Value("int64"),
+            "similarity": Value("float64"),
+        }
+    )
+
+
+def _row(number: int, side: int) -> dict[str, object]:
+    """What is planned for an image."""
+    plan = pairs()
+    codes = plan.labels[number, side].tolist()
+    answers = {column: names[code] for (column, names), code in zip(_answers().items(), codes, strict=True)}
+    return {
+        "id": f"pair/{number:04d}/{SIDES[side]}",
+        "pair": number,
+        "side": SIDES[side],
+        "image": None,
+        "origin": "synthetic",
+        "occupation": OCCUPATIONS[plan.occupation[number]],
+        "prompt_type": prompt_types(number)[side],
+        "combination": tuple(COMBINATIONS)[plan.combination[number]],
+        "intentional_inconsistency": YES_NO[not inconsistent()[number]],
+        "group": GROUPS[plan.groups[number, side]],
+        **answers,
+        "prompt": instruction(number) if side else base_prompt(number),
+        **dict.fromkeys(("generator", "editor", "seed", "similarity")),
+    }
+
+
+def _answers() -> Mapping[str, Sequence[str]]:
+    return {column: AGES if column == "age" else LABELS[question] for question, column in COLUMNS.items()}
+
+
+def _planned_rows(part: Sequence[int]) -> Iterator[Row]:
+    for number in part:
+        yield from (_row(number, side) for side in range(len(SIDES)))
+
+
+def _made_rows(part: Sequence[int], job: Job) -> Iterator[Row]:
+    generator, editor = job.tools.generator, job.tools.editor
+    for number, images in make_pairs(part, job).items():
+        for side, image in enumerate(images):
+            row = _row(number, side)
+            row["image"] = {"bytes": image.data, "path": f"{number:04d}-{SIDES[side]}.jpg"}
+            row["generator"] = generator.name if generator else None
+            row["editor"] = editor.name if editor and side else None
+            row["seed"], row["similarity"] = image.seed, images[1].similarity
+            yield row

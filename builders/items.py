@@ -1,0 +1,82 @@
+"""The items of a benchmark as tables, one per task: what to show a model, under which id to hand its answer in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.builders.fact_or_fair import plan as fact_or_fair
+from fairspace.builders.genres import plan as genres
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
+
+
+def tables(benchmark: str) -> dict[str, pa.Table]:
+    """Task -> its items, with `id` and `prompt` at least.
+
+    IRIS' steer prompts are not among them: they follow from the model's own neutral images (`steer_items`).
+    """
+    if benchmark == "iris":
+        return {
+            "generation_neutral": iris_gen_52.rows(),
+            "occupation": _occupation_items(),
+            "tournament": _tournament_items(),
+            "pair": _pair_items(),
+        }
+    if benchmark == "genres":
+        return {"narrative": genres.pairs().rename_columns({"text_prompt": "prompt"})}
+    builder = fact_or_fair if benchmark == "fact_or_fair" else stereotypical_bias
+    return {task: builder.items(task) for task in builder.TASKS}
+
+
+def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Table:
+    """The 60 steer prompts of a model whose neutral images have these (52, 18) counts by occupation and group."""
+    chosen = [
+        (occupation, stereotype, requested)
+        for occupation, stereotype in iris_steer_60.steer_plan(counts)
+        for requested in (stereotype, *iris_steer_60.counter_groups(stereotype))
+    ]
+    return pa.table(
+        {
+            "id": [iris_steer_60.steer_id(*item) for item in chosen],
+            "prompt": [iris_steer_60.steer_prompt(occupation, requested) for occupation, _, requested in chosen],
+            "images": [iris_steer_60.IMAGES] * len(chosen),
+        }
+    )
+
+
+def _occupation_items() -> pa.Table:
+    occupation, group = iris_ideal_52.image_cells()
+    attributes = group_attributes(group)
+    return pa.table(
+        {
+            "id": iris_ideal_52.image_ids("v1"),
+            "prompt": [iris_ideal_52.QUESTION] * len(occupation),
+            "occupation": np.array(OCCUPATIONS)[occupation],
+            "gender": np.array(GENDERS)[attributes[:, 0]],
+            "age": np.array(AGES)[attributes[:, 1]],
+            "skin_tone": np.array(SKIN_TONES)[attributes[:, 2]],
+        }
+    )
+
+
+def _tournament_items() -> pa.Table:
+    ids = iris_ideal_52.tournament_ids("v1")
+    return pa.table({"id": ids, "prompt": [iris_ideal_52.tournament_prompt(index) for index in range(len(ids))]})
+
+
+def _pair_items() -> pa.Table:
+    plan = iris_steer_60.pairs()
+    questions = iris_steer_60.SUBJECTIVE | iris_steer_60.OBJECTIVE
+    names = [name.replace("_", " ") for name in OCCUPATIONS]
+    prompts = [
+        questions[question].format(occupation=names[occupation])
+        for occupation in plan.occupation
+        for _ in range(2)
+        for question in questions
+    ]
+    groups = np.array(GROUPS)[np.repeat(plan.groups.ravel(), len(questions))]
+    return pa.table({"id": iris_steer_60.pair_ids("v1"), "prompt": prompts, "group": groups})

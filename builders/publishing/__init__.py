@@ -1,0 +1,1 @@
+"""Publish artifacts to the Hub, with public copies of their data."""

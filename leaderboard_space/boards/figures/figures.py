@@ -1,0 +1,353 @@
+"""Figures: what each one shows, how it is read, its numbers as a table, and drawings kept while they are right.
+
+A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Literal
+
+import orjson
+import plotly.graph_objects as go
+from markupsafe import Markup, escape
+
+from fairspace.leaderboard_space.boards.by_board import ByBoard, by_entry
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.telling import behind, told
+from fairspace.leaderboard_space.boards.text import shortened
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.state import State
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value
+
+FAR = 3.0
+"""What has no rank and is that many times as large as the largest ranked number is not drawn among ranks."""
+MOST_CHOSEN = 4
+"""Models that a reader can choose for a figure."""
+Place = Literal["board", "model", "compare", "space"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, made harmless."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @cached_property
+    def html(self) -> Markup:
+        """The table as HTML, made once for all pages that a drawing stands on."""
+        heads = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
+        lines = []
+        for first, *cells in self.rows:
+            lines.append(f'<tr><th scope="row">{escape(first)}</th>')
+            lines.extend(f"<td>{escape(cell)}</td>" for cell in cells)
+            lines.append("</tr>\n")
+        content = "".join(lines)
+        text = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{content}</tbody>\n</table>"
+        return Markup(text)  # noqa: S704 every cell is escaped above
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of some models: its numbers at once, and how it is drawn when it is asked for.
+
+    Args:
+        draw: None where there is nothing to draw; `note` says why.
+        table: its numbers.
+        note: what is left out, and why.
+        height: in pixels; 0 for what the figure says.
+    """
+
+    draw: Callable[[], go.Figure] | None
+    table: Table
+    note: str = ""
+    height: int = 0
+
+    @cached_property
+    def json(self) -> bytes:
+        """The figure as plotly.js takes it."""
+        figure = self.draw() if self.draw is not None else plots.empty(self.note or "nothing to draw")
+        return orjson.dumps(figure.to_plotly_json(), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The rows of a board that have what a figure shows: their places on it, and their order; and those without."""
+
+    places: dict[str, int]
+    order: list[Row]
+    without: list[Row]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
+        fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
+        found = [rows[place] for place in fit.values()]
+        found.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
+        return cls(fit, found, [row for row in rows if row.entry not in fit])
+
+    def note(self, drawn: int) -> str:
+        """What is left out: rows that there is no room for, and those that do not have it."""
+        parts = []
+        if drawn < len(self.order):
+            parts.append(f"Drawn are {drawn} of {len(self.order)} models: printed ones, baselines, the best ranked.")
+        if self.without and self.order:
+            parts.append(f"No number here: {names_of(self.without)}.")
+        return " ".join(parts)
+
+
+_FITTING: ByBoard[_Fit] = ByBoard(64)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a figure is drawn from.
+
+    Args:
+        state: of the store.
+        benchmark: its name.
+        standard: its name.
+        rows: of the board.
+        chosen: the models that a reader chose, at most four.
+    """
+
+    state: State
+    benchmark: str
+    standard: str
+    rows: tuple[Row, ...]
+    chosen: tuple[Row, ...] = ()
+
+    def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
+        """At most so many rows that have what a figure shows, in the board's order, and what is left out.
+
+        First the chosen ones, then printed rows and baselines to compare with, then by rank. `what` names what `has`
+        looks for: it is asked once for all rows of a board.
+        """
+        fit = _FITTING.of((self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has))
+        kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
+        for row in fit.order:
+            if len(kept) >= most:
+                break
+            kept[row.entry] = row
+        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), fit.note(len(kept))
+
+    def full(self, row: Row) -> Result | None:
+        """The result behind a row with its evidence; None for a printed row."""
+        return self.state.full(row.entry) if row.provenance != "published" else None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a benchmark has.
+
+    Args:
+        name: in its address.
+        title: its heading.
+        how_to_read: Markdown of ours.
+        draw: makes it.
+        places: the pages that it stands on.
+        height: in pixels, for the room that a page keeps for it.
+        needs: how many models must be chosen.
+        solid: whether it is drawn by compiled code, which a page must allow.
+        caution: standard -> Markdown of ours that must stand beside the figure under it, '' for none.
+    """
+
+    name: str
+    title: str
+    how_to_read: str
+    draw: Callable[[Source], Drawing]
+    places: tuple[Place, ...] = ("board",)
+    height: int = 440
+    needs: int = 0
+    solid: bool = False
+    caution: Callable[[str], str] = lambda standard: ""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A figure on a page, with all that the macro `figure` shows.
+
+    Args:
+        about: which.
+        address: of its JSON.
+        drawing: of it.
+        caution: Markdown that must stand beside it, '' for none.
+    """
+
+    about: Figure
+    address: str
+    drawing: Drawing
+    caution: str = ""
+
+
+class Gallery:
+    """Draws figures and keeps the drawings as long as the board they were made from stands.
+
+    Args:
+        figures: (benchmark, name) -> figure.
+        most: drawings that are kept.
+    """
+
+    def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
+        self.figures = figures
+        self._kept: ByBoard[Drawing] = ByBoard(most)
+
+    def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
+        """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
+        figure = self.find(benchmark, name)
+
+        def draw(rows: tuple[Row, ...]) -> Drawing:
+            return self._drawn(figure, Source(state, benchmark, standard, rows), models)
+
+        return self._kept.of((benchmark, standard, name, *models), lambda: board_of(state, benchmark, standard), draw)
+
+    def _drawn(self, figure: Figure, source: Source, models: Sequence[str]) -> Drawing:
+        chosen, missing = chosen_rows(source.rows, models)
+        if missing:
+            raise SpaceError(
+                "UNKNOWN_ENTRY", "models", repr(missing[0]), "entries of rows on this board", "see the board"
+            )
+        if len(chosen) < figure.needs:
+            mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
+            raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
+        return figure.draw(replace(source, chosen=chosen))
+
+    def find(self, benchmark: str, name: str) -> Figure:
+        """The figure of that name. SpaceError UNKNOWN_PAGE."""
+        figure = self.figures.get((benchmark, name))
+        if figure is None:
+            known = ", ".join(own for of, own in self.figures if of == benchmark) or ", ".join(NAMES)
+            raise SpaceError(
+                "UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {known}", "see the board"
+            )
+        return figure
+
+    def place(
+        self, state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = ()
+    ) -> list[Placed]:
+        """The figures of a page, drawn; those that need more models than were chosen are left out."""
+        names = [f for (of, _), f in self.figures.items() if of == benchmark and where in f.places]
+        return [self.placed(state, benchmark, standard, f.name, models) for f in names if len(models) >= f.needs]
+
+    def placed(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Placed:
+        """One figure for the macro `figure`. Errors: as `drawing`."""
+        address = f"/figures/{benchmark}/{standard}/{name}.json" + (f"?models={','.join(models)}" if models else "")
+        drawing = self.drawing(state, benchmark, standard, name, models)
+        about = self.find(benchmark, name)
+        return Placed(about, address, drawing, about.caution(standard))
+
+
+def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
+    """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
+    if name not in NAMES or standard not in benchmark(name).standards:
+        known = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
+        what = f"{name}, standard {standard}"
+        raise SpaceError("UNKNOWN_PAGE", "the board", repr(what[:80]), f"one of: {known}", "choose one of these")
+    return state.board(name, standard)
+
+
+def chosen_rows(rows: tuple[Row, ...], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
+    """The rows of some entries in the order given, each once, and the entries that the board does not have."""
+    if len(models) > MOST_CHOSEN:
+        found = f"{len(models)} models"
+        raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "take some away")
+    wanted = list(dict.fromkeys(models))
+    known = by_entry(rows)
+    return tuple(known[entry] for entry in wanted if entry in known), [e for e in wanted if e not in known]
+
+
+def split_models(text: str) -> tuple[str, ...]:
+    """The entries of a `models=` parameter, each once, without any sign that an entry never has."""
+    parts = ("".join(sign for sign in part if sign.isalnum() or sign == "-")[:40] for part in text[:400].split(","))
+    return tuple(dict.fromkeys(filter(None, parts)))
+
+
+def value_of(row: Row, name: str) -> Value | None:
+    """A row's score or raw value; None if it has no value of that name."""
+    return row.scores.get(name) or row.values.get(name)
+
+
+def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:
+    """One line per model, and per name its value with its bounds.
+
+    Args:
+        rows: models.
+        names: name of a value -> what stands above it.
+        digits: decimals.
+        scale: what every number is multiplied by.
+    """
+    lines = []
+    for row in rows:
+        values = [value_of(row, name) for name in names]
+        lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
+    return Table(["Model", "What stands behind", *names.values()], lines)
+
+
+def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
+    """A row's value with its bounds as text, or its state in words."""
+    return told(value, digits, scale, row.provenance == "published")
+
+
+def names_of(rows: Sequence[Row], most: int = 6) -> str:
+    """The models' names with their cohorts, the first ones of many."""
+    names = [f"{shortened(plain(row.model), 40)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows]
+    names = [shortened(name, 60) for name in names[:most]]
+    return ", ".join(names) + (f" and {len(rows) - most} more" if len(rows) > most else "")
+
+
+def ranking(
+    score: Callable[[Row], str],
+    title: str,
+    colours: dict[str, str],
+    scale: float = 1.0,
+    most: int = 30,
+    cohort: str = "",
+) -> Callable[[Source], Drawing]:
+    """Draws the ranked number of every model with its bounds, best first.
+
+    Args:
+        score: row -> name of the score that it is ranked by.
+        title: of the axis.
+        colours: cohort -> colour; `{"": colour}` where a board has none.
+        scale: 100 for a share in percent.
+        most: models that are drawn.
+        cohort: what the cohorts are, the header of their column; '' where a board has none.
+    """
+
+    def draw(source: Source) -> Drawing:
+        def has(row: Row) -> bool:
+            value = value_of(row, score(row))
+            return value is not None and value.value is not None
+
+        rows, note = source.some(most, f"ranking {title}", has)
+        numbers = {row.entry: row.scores[score(row)] for row in rows}
+        lines = []
+        for row in rows:
+            value = numbers[row.entry]
+            of = [row.cohort or "not known"] if cohort else []
+            figures = behind(row, [value])
+            lines.append([plain(row.model), *of, str(row.rank or "–"), figures, cell(row, value, 3, scale)])
+        table = Table(["Model", *filter(None, [cohort]), "Rank", "What stands behind", title], lines)
+        if not rows:
+            return Drawing(None, table, "No model has this number under this standard.")
+        top = FAR * max((numbers[row.entry].value or 0.0 for row in rows if row.rank is not None), default=math.inf)
+        near = [row for row in rows if row.rank is not None or (numbers[row.entry].value or 0.0) <= top]
+        far = [row for row in rows if row not in near]
+        if far:
+            note = f"{note} Without a rank and far beyond the others, so not drawn: {names_of(far)}.".strip()
+        unknown = [row for row in near if row.cohort not in colours]
+        if unknown:
+            note = f"{note} {cohort} not known, so not drawn: {names_of(unknown)}.".strip()
+        near = [row for row in near if row.cohort in colours]
+        drawn = [(row.model, numbers[row.entry], row.cohort) for row in near]
+        make = partial(plots.ranges, drawn, colours, title, scale)
+        return Drawing(make if drawn else None, table, note, plots.ranges_height(len(drawn)))
+
+    return draw

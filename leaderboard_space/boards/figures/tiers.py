@@ -1,0 +1,110 @@
+"""The figure of a board's tiers: the 95 % interval of every model that has one, and the tiers as bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import plotly.graph_objects as go
+
+from fairspace.leaderboard_space.boards.figures import plots
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell
+from fairspace.leaderboard_space.boards.text import shortened
+from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number, plot
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.values import Value
+
+MOST = 40
+"""Models that are drawn, the best first."""
+_BANDS = ("rgba(128, 134, 142, 0.16)", "rgba(128, 134, 142, 0)")
+
+
+def _draw(source: Source) -> Drawing:
+    rows = [row for row in source.rows if row.tier is not None]
+    shown = with_errors(rows[:MOST], source.standard)
+    lines = []
+    for row in shown:
+        best, worst = row.rank_range or (None, None)
+        ranks = "–" if best is None else f"{number(best, 0)} to {number(worst, 0)}"
+        value = _ranked(row)
+        about = None if value is None else value.uncertainty
+        ends = "–" if about is None else f"{number(about.low, 4)} to {number(about.high, 4)}"
+        of = [plain(row.model), plain(row.cohort) or "–", str(row.tier), str(row.rank), ranks]
+        lines.append([*of, cell(row, value, 4), ends])
+    headers = ["Model", "Cohort", "Tier", "Rank", "Could rank", "Score", "95 % interval"]
+    note = f"Drawn are the best {MOST} of {len(rows)} models." if len(rows) > MOST else ""
+    if not shown:
+        return Drawing(None, Table(headers, lines), "No model of this board was scored here with resamples as yet.")
+    height = 110 + 26 * max(len(shown), 2)
+    return Drawing(partial(_figure, shown, height), Table(headers, lines), note, height)
+
+
+def _ranked(row: Row) -> Value | None:
+    return None if row.result is None else row.scores.get(row.result.scored.ranking)
+
+
+def _figure(rows: Sequence[Row], height: int) -> go.Figure:
+    figure = go.Figure()
+    line = {"mode": "lines", "hoverinfo": "skip"}
+    values = [_ranked(row) for row in rows]
+    places = list(range(len(rows)))
+    known = [(place, value) for place, value in zip(places, values, strict=True) if value is not None]
+    sure = [(place, value.uncertainty) for place, value in known if value.uncertainty is not None]
+    open_ = [(place, value.low, value.high) for place, value in known if value.low != value.high]
+    if open_:
+        figure.add_scatter(
+            x=[end for _, low, high in open_ for end in (low, high, None)],
+            y=[place for place, _, _ in open_ for _ in range(3)],
+            line={"color": plots_plotting.GREY, "width": 1.5},
+            name="what missing answers could mean",
+            **line,
+        )
+    figure.add_scatter(
+        x=[end for _, about in sure for end in (about.low, about.high, None)],
+        y=[place for place, _ in sure for _ in range(3)],
+        line={"color": plots_plotting.BLUE, "width": 5},
+        opacity=0.55,
+        name="95 % interval",
+        **line,
+    )
+    figure.add_scatter(
+        x=[value.value for _, value in known],
+        y=[place for place, _ in known],
+        mode="markers",
+        marker={"color": plots_plotting.BLUE, "size": 9, "symbol": "line-ns-open", "line": {"width": 2.5}},
+        name="score",
+        customdata=[f"{plot(shortened(plain(rows[place].model), 60))}, tier {rows[place].tier}" for place, _ in known],
+        hovertemplate="%{customdata}: %{x}<extra></extra>",
+    )
+    figure = plots_plotting.finish(figure, height)
+    begins = [place for place in places if not place or _band(rows[place]) != _band(rows[place - 1])]
+    for turn, (begin, end) in enumerate(zip(begins, [*begins[1:], len(rows)], strict=True)):
+        band = {"y0": begin - 0.5, "y1": end - 0.5, "line_width": 0, "layer": "below"}
+        figure.add_hrect(fillcolor=_BANDS[turn % 2], **band)
+        where = {"x": 1.005, "xref": "paper", "xanchor": "left", "y": begin, "yref": "y", "showarrow": False}
+        figure.add_annotation(text=f"tier {rows[begin].tier}", font={"size": 11, "color": plots_plotting.GREY}, **where)
+    figure.update_layout(showlegend=True, margin_r=56)  # the tiers' names stand in the margin, clear of every bar
+    names = [plots.label(row.model) for row in rows]
+    return figure.update_yaxes(
+        tickvals=places, ticktext=names, range=[len(rows) - 0.4, -0.6], automargin=True, zeroline=False, showgrid=False
+    )
+
+
+def _band(row: Row) -> tuple[str, int | None]:
+    return row.cohort, row.tier
+
+
+TIERS = Figure(
+    "tiers",
+    "Which models can be told apart",
+    "One line per model that was scored here, the best above; the thick line is the 95 % interval of its score, the "
+    "upright mark the score itself, which lies near an end of the interval where few samples make gaps look larger "
+    "than they are. A thin line reaches from the best to the worst that missing answers could mean; ranks and tiers go "
+    "by its worse end. A band is a tier: its best model, and those that are not significantly worse than that one, on "
+    "common items and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. "
+    "Intervals that overlap do not say that two models are alike: their errors may move together.",
+    _draw,
+)

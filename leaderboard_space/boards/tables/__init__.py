@@ -1,0 +1,1 @@
+"""The tables of the boards: columns, cells, downloads."""

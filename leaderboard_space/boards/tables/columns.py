@@ -1,0 +1,337 @@
+"""The columns of a board's page: what stands in a cell, and what it is sorted by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import quantiles
+
+from fairspace.leaderboard_space.boards.query import PROVENANCES
+from fairspace.leaderboard_space.boards.tables import intervals
+from fairspace.leaderboard_space.boards.tables.intervals import Strip, interval, strip
+from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
+from fairspace.leaderboard_space.boards.telling import behind, is_computed, visibility
+from fairspace.leaderboard_space.boards.text import coverage, shortened
+from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.leaderboard_space.state import State
+from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+
+Notes = Mapping[tuple[str, str], int]
+Key = float | str | None
+LONGEST_TEXT = 60
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell; all of it is plain text.
+
+    Args:
+        text: the number, or the state in words.
+        sure: a second line: the 95 % interval.
+        below: a third line: bounds, coverage.
+        note: number of the footnote.
+        strength: from -100 to 100: how strongly a signed number is coloured.
+        strip: where the number and its ends are on the column's scale.
+        missing: there is no number; `text` is a state.
+        chip: `text` is a word that is marked as such.
+    """
+
+    text: str
+    below: str = ""
+    note: int | None = None
+    strength: int = 0
+    strip: Strip | None = None
+    missing: bool = False
+    chip: bool = False
+    sure: str = ""
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """One column.
+
+    Args:
+        key: what the address calls it.
+        header: what stands above it.
+        sort_by: a number or text to sort by, None for rows that stand last either way.
+        cell: what it shows of a row.
+        numeric: it holds numbers.
+        falling: its largest number stands first when it is sorted by for the first time.
+        total: it is what ranks go by.
+        hint: what its numbers are, where the header does not say.
+        errors: it is sorted by what `fairspace.submissions.results.row_errors` makes.
+        optional: it is left out of a table where no row has anything to sort by in it.
+    """
+
+    key: str
+    header: str
+    sort_by: Callable[[Row], Key]
+    cell: Callable[[Row], Cell]
+    numeric: bool = False
+    falling: bool = False
+    total: bool = False
+    hint: str = ""
+    errors: bool = False
+    optional: bool = False
+
+
+_NAMES = {words: name for name, words in PROVENANCES.items()}
+
+
+def provenance_of(row: Row) -> str:
+    """What stands behind a row's figures, as a key of `PROVENANCES`."""
+    if row.provenance == "baseline":
+        return "baseline"
+    return _NAMES[row.visibility]
+
+
+def rank_column(rows: Sequence[Row]) -> BoardColumn:
+    """The rank; rows stand in the board's order."""
+    places = {row.entry: float(place) for place, row in enumerate(rows)}
+    return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
+
+
+def _tier(row: Row) -> Cell:
+    return Cell("–", intervals.no_tier(row)) if row.tier is None else Cell(str(row.tier))
+
+
+TIER = BoardColumn("tier", "Tier", lambda row: row.tier, _tier, True)
+MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
+
+
+def column_sets(
+    view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State
+) -> dict[str, tuple[BoardColumn, ...]]:
+    """Column set -> its columns, to the right of rank and model.
+
+    Args:
+        view: of the benchmark.
+        part: the table.
+        rows: that it can show, for scales and colours.
+        notes: (entry, score) -> number of the footnote.
+        state: knows who handed a row in.
+    """
+    part = replace(part, columns=(*part.columns, *_further(view, rows)))
+    up = find_benchmark(view.benchmark).higher_is_better
+    total = _total(part.total, rows, notes, up)
+    cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
+    figures = BoardColumn("provenance", "What stands behind", provenance_of, _behind(part))
+    said = _text("remarks", "Remarks", remarks)
+    scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
+    labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
+    parts = tuple(_coverage(column, up) for column in (part.total, *part.columns))
+    sets = {
+        "scores": (total, *cohort, figures, *scores, said),
+        "uncertainty": (total, *_uncertainty(part.total, up)),
+        "profile": (total, figures, *labels),
+        "coverage": (total, _worst(part.total, up), *parts, said),
+        "about": (total, figures, *_about(state)),
+    }
+    return {name: columns for name, columns in sets.items() if labels or name != "profile"}
+
+
+def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
+    """Columns of the sectors that a standard has beside those of the page, where rows have a score for them."""
+    known = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
+    standards = find_benchmark(view.benchmark).standards.values()
+    sectors = dict.fromkeys(
+        sector for one in standards for sector in getattr(one, "sectors", ()) if sector not in known
+    )
+    return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
+
+
+def _behind(part: Slice) -> Callable[[Row], Cell]:
+    """What stands behind the scores that a table shows of a row."""
+
+    def cell(row: Row) -> Cell:
+        of = [column.of(row) for column in (part.total, *part.columns)]
+        told = behind(row, of)
+        return Cell(provenance_of(row), "" if told == visibility(row) else told.removeprefix("published; "), chip=True)
+
+    return cell
+
+
+def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
+    """A score with its bounds."""
+    numbers = (column.number(row) for row in rows) if column.signed else ()
+    largest = max((abs(n) for n in numbers if n is not None), default=0.0)
+
+    def cell(row: Row) -> Cell:
+        shown = column.number(row)
+        strength = round(100 * shown / largest) if column.signed and shown and largest else 0
+        note = notes.get((row.entry, column.score))
+        computed = "computed" if is_computed(column.of(row), row.provenance == "published") else ""
+        could = bounds(column, row)
+        below = f"could be {could}" if could else computed
+        sure = interval(column, row)
+        return Cell(column.text(row), below, note, strength, missing=shown is None, sure=sure)
+
+    return BoardColumn(column.score, column.header, column.number, cell, True, up)
+
+
+def bounds(column: Column, row: Row) -> str:
+    """'41.20 to 56.00' where missing samples leave a score open; '' where they do not."""
+    value = column.of(row)
+    if value is None or value.value is None or value.low is None or value.high is None:
+        return ""
+    low, high = (column.format(column.scaled(end)) for end in (value.low, value.high))
+    return "" if low == high else f"{low} to {high}"
+
+
+def worst_case(column: Column, row: Row, up: bool) -> float | None:
+    """The worst that the missing samples allow, in the column's unit; None for printed figures, and without bounds."""
+    value = column.of(row)
+    end = None if value is None or value.value is None else value.low if up else value.high
+    return None if end is None else column.scaled(end)
+
+
+def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
+    plain_column = score_column(column, rows, notes, up)
+    values = [value for row in rows if row.provenance != "baseline" and (value := column.of(row)) is not None]
+    least, most = scale([value.value for value in values if value.value is not None])
+
+    def cell(row: Row) -> Cell:
+        one = plain_column.cell(row)
+        return replace(one, strength=0, strip=strip(column.of(row), least, most))
+
+    return BoardColumn(
+        column.score,
+        column.header,
+        column.number,
+        cell,
+        True,
+        up,
+        True,
+        "higher is better" if up else "lower is better",
+    )
+
+
+def scale(numbers: Sequence[float]) -> tuple[float, float]:
+    """From where to where a column's lines reach: 0 and the numbers, but what lies far out stands at the rim.
+
+    Far out is Tukey's outer fence, three times the middle half's width away from it.
+    """
+    if len(numbers) < 2:
+        return 0.0, max(numbers, default=0.0)
+    lower, _, upper = quantiles(numbers, n=4, method="inclusive")
+    reach = 3 * (upper - lower)
+    return min(0.0, max(min(numbers), lower - reach)), max(0.0, min(max(numbers), upper + reach))
+
+
+def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
+    """How sure the total is."""
+
+    def told(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
+        return lambda row: Cell(column.format(of(row)))
+
+    def interval_cell(row: Row) -> Cell:
+        return Cell(interval(column, row) or "–")
+
+    def could(row: Row) -> Cell:
+        value, ends = column.of(row), bounds(column, row)
+        return Cell(ends or "–", f"from {coverage(value)}" if ends and value is not None else "")
+
+    low = intervals.error_of(column, lambda about: about.low)
+    error = intervals.error_of(column, lambda about: about.error)
+    debiased = intervals.error_of(column, lambda about: about.debiased)
+    best = intervals.best_rank
+    return (
+        BoardColumn("interval", "95 % interval", low, interval_cell, True, up, errors=True),
+        BoardColumn("error", "Standard error", error, told(error), True, errors=True),
+        BoardColumn("debiased", "Debiased", debiased, told(debiased), True, up, errors=True),
+        BoardColumn(
+            "bounds",
+            "With missing answers",
+            lambda row: worst_case(column, row, up) if bounds(column, row) else None,
+            could,
+            True,
+            up,
+            hint="best to worst case",
+            optional=True,
+        ),
+        BoardColumn("ranks", "Could rank", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
+    )
+
+
+def _worst(column: Column, up: bool) -> BoardColumn:
+    def cell(row: Row) -> Cell:
+        if row.provenance == "published" and row.ranked is not None:
+            return Cell("printed", missing=True)
+        return Cell(column.format(worst_case(column, row, up)))
+
+    return BoardColumn("worst", "Worst case", lambda row: worst_case(column, row, up), cell, True, up)
+
+
+def _coverage(column: Column, up: bool) -> BoardColumn:
+    """The share of the expected samples that a score was made from, and its worst case."""
+
+    def share(row: Row) -> float | None:
+        value = column.of(row)
+        return None if value is None else value.coverage
+
+    def cell(row: Row) -> Cell:
+        value, worst = column.of(row), worst_case(column, row, up)
+        if value is None or value.coverage is None:
+            return Cell("–")
+        below = "" if worst is None else f"worst {column.format(worst)}"
+        counted = coverage(value)
+        return Cell(counted[counted.index("(") + 1 : -1], below)
+
+    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, hint="valid answers")
+
+
+def _label(name: str, header: str, notes: Notes) -> BoardColumn:
+    """A profile code with the name of its archetype."""
+
+    def cell(row: Row) -> Cell:
+        code = row.labels.get(name)
+        if not code:
+            return Cell("–")
+        sure = intervals.chance(row, name)
+        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)), sure=sure)
+
+    return BoardColumn(name, header, lambda row: row.labels.get(name) or None, cell)
+
+
+def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
+    def text(row: Row) -> str:
+        return plain(of(row)).strip()
+
+    return BoardColumn(
+        key,
+        header,
+        lambda row: text(row).casefold() or None,
+        lambda row: Cell(text(row) or "–"),
+    )
+
+
+def _about(state: State) -> tuple[BoardColumn, ...]:
+    def handed_in(row: Row) -> str:
+        own = state.entry(row.entry)
+        return own.time[:10] if own else ""
+
+    def by(row: Row) -> str:
+        own = state.entry(row.entry)
+        return (own.organisation or own.user) if own else ""
+
+    def weights(row: Row) -> str:
+        told = row.facts.open_weights
+        return "" if told is None else "yes" if told else "no"
+
+    def size(row: Row) -> Cell:
+        return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
+
+    return (
+        BoardColumn("parameters", "Parameters, 10⁹", lambda row: row.facts.parameters, size, True, True),
+        _text("architecture", "Architecture", lambda row: shortened(row.facts.architecture, LONGEST_TEXT)),
+        _text("licence", "Licence", lambda row: shortened(row.facts.licence, LONGEST_TEXT)),
+        _text("open_weights", "Open weights", weights),
+        _text("tasks", "Tasks run", lambda row: ", ".join(row.facts.tasks).replace("_", " ")),
+        _text("by", "Handed in by", by),
+        _text("time", "On the board since", handed_in),
+        _text("source", "Source", lambda row: row.source),
+    )

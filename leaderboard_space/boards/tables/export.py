@@ -1,0 +1,181 @@
+"""The rows of a board as CSV, Parquet and JSON: the same rows, in the same order, with states, bounds and errors.
+
+Numbers stand in the unit in which they are scored (shares from 0 to 1), unrounded. All text has gone through `plain`.
+In CSV, a text cell that a spreadsheet could take for a formula gets an apostrophe before its first sign; numbers stay
+numbers, and the file is UTF-8 with a byte order mark, by which spreadsheets know it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.leaderboard_space.boards.query import PROVENANCES
+from fairspace.leaderboard_space.boards.tables.columns import provenance_of
+from fairspace.leaderboard_space.boards.tables.exact import exact, ranked_number
+from fairspace.leaderboard_space.state import State
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+
+PERCEIVED = (
+    "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
+)
+STATES = ("value", "undefined", "not run", "incomplete")
+"""What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
+_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.float64()
+ABOUT: dict[str, pa.DataType] = {
+    "rank": pa.int32(),
+    "entry": _TEXT,
+    "model": _TEXT,
+    "organisation": _TEXT,
+    "figures": _TEXT,
+    "cohort": _TEXT,
+    "ranked": _NUMBER,
+    "tier": pa.int32(),
+    "rank_best": pa.int32(),
+    "rank_worst": pa.int32(),
+    "unranked": _TEXTS,
+    "remarks": _TEXTS,
+    "parameters": _NUMBER,
+    "architecture": _TEXT,
+    "licence": _TEXT,
+    "open_weights": pa.bool_(),
+    "tasks": _TEXTS,
+    "by": _TEXT,
+    "since": _TEXT,
+    "source": _TEXT,
+}
+"""Column -> type, of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row
+could have any rank from `rank_best` to `rank_worst`."""
+VALUE: dict[str, pa.DataType] = {
+    "": _NUMBER,
+    ":state": _TEXT,
+    ":low": _NUMBER,
+    ":high": _NUMBER,
+    ":coverage": _NUMBER,
+    ":error": _NUMBER,
+    ":interval_low": _NUMBER,
+    ":interval_high": _NUMBER,
+    ":debiased": _NUMBER,
+}
+"""End of a column's name -> type, of what every score has."""
+ADJUSTED = "adjusted"
+"""Column that says how a reader adjusted the standard; files of the released standard have none."""
+_NOTHING: Mapping[str, str] = {}
+_FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
+
+
+def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
+    """The rows as CSV; lists are joined with '; '. Adjusted scores say so in a column `adjusted`."""
+    names = list(_schema(rows, about))
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
+    writer.writerow(names)
+    for record in _records(rows, state, about):
+        values = map(record.get, names)
+        writer.writerow([value if value is None or type(value) is float else _cell(value) for value in values])
+    return b"\xef\xbb\xbf" + text.getvalue().encode()
+
+
+def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as Parquet, with what they are in the file's metadata."""
+    schema = pa.schema(list(_schema(rows, about).items()), metadata={**about, "perceived": PERCEIVED})
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(_records(rows, state, about), schema), sink)
+    return sink.getvalue()
+
+
+def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as one JSON object; a score has the reason of its state, too."""
+    told = []
+    for row in rows:
+        scores = {
+            name: {
+                k: plain(v) if isinstance(v, str) else v for k, v in exact(value).to_json().items() if k != "evidence"
+            }
+            for name, value in row.scores.items()
+        }
+        labels = {name: plain(label) for name, label in row.labels.items()}
+        told.append({**_about(row, state), "labels": labels, "chances": dict(row.chances), "scores": scores})
+    return orjson.dumps({**about, "perceived": PERCEIVED, "rows": told}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+@lru_cache(4096)
+def harmless(text: str) -> str:
+    """Text for a cell: what could begin a formula, at its start or after a separator, has an apostrophe before it."""
+    return _FORMULA.sub(r"\1\2'\3", text)
+
+
+def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataType]:
+    scores = dict.fromkeys(name for row in rows for name in row.scores)
+    labels = dict.fromkeys(name for row in rows for name in row.labels)
+    values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
+    marked = {ADJUSTED: _TEXT} if ADJUSTED in about else {}
+    chances = dict.fromkeys(name for row in rows for name in row.chances)
+    told = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
+    return {**ABOUT, **marked, **told, **values}
+
+
+def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> list[dict[str, Any]]:
+    records = []
+    for row in rows:
+        record = _about(row, state) | ({ADJUSTED: about[ADJUSTED]} if ADJUSTED in about else {})
+        record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
+        record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
+        for name, own in row.scores.items():
+            value = exact(own)
+            incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
+            record[name] = value.value
+            record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
+            record[f"{name}:low"], record[f"{name}:high"] = value.low, value.high
+            record[f"{name}:coverage"] = value.coverage
+            sure = value.uncertainty
+            if sure is not None:
+                record[f"{name}:error"], record[f"{name}:debiased"] = sure.error, sure.debiased
+                record[f"{name}:interval_low"], record[f"{name}:interval_high"] = sure.low, sure.high
+        records.append(record)
+    return records
+
+
+def _about(row: Row, state: State) -> dict[str, Any]:
+    """What a row is; the keys of `ABOUT`."""
+    own, facts = state.entry(row.entry), row.facts
+    return {
+        "rank": row.rank,
+        "entry": row.entry,
+        "model": plain(row.model),
+        "organisation": plain(row.organisation),
+        "figures": PROVENANCES[provenance_of(row)],
+        "cohort": plain(row.cohort),
+        "ranked": ranked_number(row),
+        "tier": row.tier,
+        "rank_best": None if row.rank_range is None else row.rank_range[0],
+        "rank_worst": None if row.rank_range is None else row.rank_range[1],
+        "unranked": [plain(reason) for reason in row.unranked],
+        "remarks": [plain(remark) for remark in row.remarks],
+        "parameters": facts.parameters,
+        "architecture": plain(facts.architecture),
+        "licence": plain(facts.licence),
+        "open_weights": facts.open_weights,
+        "tasks": list(facts.tasks),
+        "by": plain(own.organisation or own.user) if own else "",
+        "since": own.time if own else "",
+        "source": plain(row.source),
+    }
+
+
+def _cell(value: Any) -> str | int | float | None:
+    """A cell of CSV: a number as it is, text made harmless, nothing where there is nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return harmless("; ".join(value))
+    return harmless(value) if isinstance(value, str) else value

@@ -1,0 +1,73 @@
+"""A score column, in numbers and in words, and what is remarked of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairspace.leaderboard_space.boards.telling import lacking
+from fairspace.leaderboard_space.boards.text import shortened
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import Value
+
+LONGEST_REASON = 90
+"""Characters that a board's cell shows; a model's page shows all."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One score column of a board.
+
+    Args:
+        score: name of the score.
+        header: what stands above it.
+        digits: decimals.
+        signed: print a plus sign, and colour the cell by sign and size.
+        percent: the value is a share, shown in percent.
+    """
+
+    score: str
+    header: str
+    digits: int = 2
+    signed: bool = False
+    percent: bool = False
+
+    def of(self, row: Row) -> Value | None:
+        """The row's value, be it a score or a raw value."""
+        return row.scores.get(self.score) or row.values.get(self.score)
+
+    def number(self, row: Row) -> float | None:
+        """The number to sort by and to show."""
+        value = self.of(row)
+        return None if value is None or value.value is None else self.scaled(value.value)
+
+    def scaled(self, number: float) -> float:
+        """A number of this column in the unit that it shows."""
+        return 100 * number if self.percent else number
+
+    def text(self, row: Row) -> str:
+        """What stands in the cell: the number, or the state in words."""
+        value = self.of(row)
+        if value is None or value.value is None:
+            return lacking(value, row.provenance == "published")
+        return self.format(self.number(row))
+
+    def format(self, shown: float | None) -> str:
+        """A number in this column's unit as text; without decimals from 10 000 on, where they say nothing."""
+        return number(shown, 0 if shown is not None and abs(shown) >= 10_000 else self.digits, self.signed)
+
+
+def remarks(row: Row) -> str:
+    """That a run is limited, why a row has no rank in short (the model's page says all) or that samples are missing."""
+    said = "".join(f"{remark}; " for remark in row.remarks)
+    reasons = [reason for reason in row.unranked if reason not in row.remarks]
+    if len(reasons) > 1:
+        return f"{said}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
+    parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
+    if row.provenance == "baseline" and not parts:
+        parts.append("a line to compare with, not ranked")
+    partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
+    if partial and not row.unranked and not parts:
+        parts.append("some samples missing: ranked by the worst case")
+    return "; ".join((*row.remarks, *parts)) or "–"

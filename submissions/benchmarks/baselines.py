@@ -1,0 +1,116 @@
+"""Trivial models: what random, constant, stereotyped, balanced and refusing answers score, to read a board by.
+
+Each writes a full-size submission of a benchmark, marked as a baseline. What a benchmark's trivial models answer is in
+`submissions/baseline_<benchmark>.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.format.schema import SubmissionMeta, Tool
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.tables import Progress
+from fairspace.submissions.version import VERSION
+
+__all__ = ["NAMES", "Baseline", "baseline_meta", "write_baseline"]
+
+
+def baseline_meta(name: Baseline, benchmark: str, seed: int, tables: dict[str, pa.Table]) -> SubmissionMeta:
+    """The `submission.json` of a trivial model."""
+    template = Tool(name="template", version="1")
+    bench = find_benchmark(benchmark)
+    return SubmissionMeta.model_validate(
+        {
+            "format": 1,
+            "benchmark": benchmark,
+            "dataset_revision": bench.dataset_revisions[0],
+            "model": f"baseline: {name}",
+            "revision": VERSION,
+            "organisation": "fairspace",
+            "licence": "Apache-2.0",
+            "contact": "see the project's page",
+            "generation": {"seed": seed},
+            "labels": template if "annotations" in tables else None,
+            "judge": template if "judgements" in tables else None,
+            "baseline": name,
+        }
+    )
+
+
+def write_baseline(name: str, benchmark: str, out: Path, *, seed: int = 0, progress: Progress | None = None) -> Path:
+    """Write the submission of a trivial model and return its path; the same seed gives the same bytes.
+
+    Args:
+        name: one of `NAMES`.
+        benchmark: name of the benchmark.
+        out: a new or empty folder, or a new zip.
+        seed: of the random answers.
+        progress: called with what is being done, how much is done, and of how much.
+
+    Errors: UsageError for an unknown name or benchmark, or if there is something at `out`.
+    """
+    if name not in NAMES:
+        raise UsageError(f"There is no baseline {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")
+    find_benchmark(benchmark)
+    if progress is not None:
+        progress(f"answer {benchmark}", 0, 2)
+    tables: dict[str, pa.Table] = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(
+        name, seed
+    )
+    if progress is not None:
+        progress(f"write {benchmark}", 1, 2)
+    path = write_submission(out, baseline_meta(name, benchmark, seed, tables), tables)
+    if progress is not None:
+        progress(f"write {benchmark}", 2, 2)
+    return path
+
+
+Baseline = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
+NAMES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced", "refusing")
+Codes = npt.NDArray[np.integer[Any]]
+REFUSAL = "Sorry, but no."
+"""Names no option, letter, number, occupation or group of any benchmark."""
+
+
+def stream(seed: int, label: str) -> np.random.RandomState:
+    """A random stream for one task. RandomState, because its streams are the same in every NumPy version."""
+    return np.random.RandomState([seed, *label.encode()])
+
+
+def keys(task: str, ids: pa.Array, samples: int = 1) -> dict[str, pa.Array]:
+    """The columns `task`, `id` and `sample`, all samples of an item together."""
+    item = pa.array(np.repeat(np.arange(len(ids)), samples))
+    sample = np.tile(np.arange(samples, dtype=np.int32), len(ids))
+    return {
+        "task": pa.array([task]).take(pa.array(np.zeros(len(item), np.int8))),
+        "id": ids.take(item),
+        "sample": sample,
+    }
+
+
+def responses(task: str, ids: pa.Array, texts: Sequence[str], codes: Codes, samples: int = 1) -> pa.Table:
+    """Rows of the table `responses`: one text per item and sample.
+
+    Args:
+        task: name of the task.
+        ids: (n,) all its items.
+        texts: what is answered.
+        codes: (n * samples,) index into `texts`, all samples of an item together.
+        samples: how often each item is asked.
+    """
+    return pa.table({**keys(task, ids, samples), "response": pa.array(texts).take(pa.array(codes))})
+
+
+def refusals(task: str, ids: pa.Array, samples: int = 1) -> pa.Table:
+    """The refusal to every item and sample."""
+    return responses(task, ids, [REFUSAL], np.zeros(len(ids) * samples, np.int8), samples)

@@ -1,0 +1,212 @@
+"""What a benchmark is to the rest of the code: its tasks, how its values are measured and how a standard scores them.
+
+Each of `submissions/{iris,fact_or_fair,stereotypical_bias,genres}.py` declares one `Benchmark`;
+`submissions/benchmarks/registry.py` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
+from fairspace.submissions.uncertainty.design import Design, Floats
+from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fairspace.submissions.format.schema import Submission
+
+    Variants = Callable[[Submission, "Values"], Sequence[Variant]]
+
+TableName = Literal["responses", "annotations", "judgements"]
+Values = Mapping[str, Value]
+Counts = Mapping[str, Sequence[Sequence[int]]]
+"""`Result.counts`."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a benchmark.
+
+    Args:
+        name: as it stands in the `task` column.
+        table: the table of the submission that holds its rows.
+        samples: how often each item is asked; `sample` runs from 0 to samples - 1.
+        ids: dataset revision -> all item ids of the task, a string array without repeats.
+        values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
+    """
+
+    name: str
+    table: TableName
+    samples: int
+    ids: Callable[[str], pa.Array]
+    values: tuple[str, ...] = ()
+
+
+class Standard(Protocol):
+    """What every benchmark's standard has; each benchmark's own dataclass adds its parameters."""
+
+    @property
+    def name(self) -> str:
+        """For example `inaugural`."""
+
+    @property
+    def draft(self) -> str:
+        """Why this standard is not released, or ''."""
+
+    @property
+    def minimum_coverage(self) -> float:
+        """Below this share of valid samples a ranked value is undefined."""
+
+    @property
+    def date(self) -> str:
+        """When it was released, or proposed."""
+
+    @property
+    def why(self) -> str:
+        """Why it stands beside those before it."""
+
+    @property
+    def cohort(self) -> tuple[str, ...]:
+        """The models that its numbers were set by; empty where scores need no other models."""
+
+    @property
+    def cohort_source(self) -> str:
+        """Where their figures are."""
+
+    @property
+    def references(self) -> Mapping[str, str]:
+        """File in `builders/reference/` that measuring reads -> its sha256."""
+
+    @property
+    def dataset_revisions(self) -> Mapping[str, tuple[str, ...]]:
+        """Dataset -> the revisions that it was released for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documented:
+    """What every standard says of itself beside its parameters; the fields are those of `Standard`."""
+
+    date: str = ""
+    why: str = ""
+    cohort: tuple[str, ...] = ()
+    cohort_source: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
+    dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a standard makes of the measured values.
+
+    Args:
+        scores: name -> sector or total score; `value` from the valid samples, `low`/`high` its bounds.
+        ranking: the name of the score that the board sorts by.
+        ranked: the number that the board sorts by (the worst case of `ranking`), None if unranked.
+        unranked: every reason why the model is not ranked; empty if it is.
+        labels: other outcomes, for example the two profile codes.
+        chances: probability of what a threshold decides: of each label, and of each score to reach its threshold.
+    """
+
+    scores: dict[str, Value]
+    ranking: str
+    ranked: float | None
+    unranked: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+    chances: dict[str, float] = field(default_factory=dict)
+
+
+class Score(Protocol):
+    """Raw values under a standard, as it was released or as a reader adjusts it."""
+
+    def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
+        """The scores; needs no submission."""
+
+
+Draws = Mapping[str, Floats]
+"""Name -> (b,) draws of a raw value or a score, nan where undefined."""
+
+
+ScoreLimits = Mapping[str, tuple[float, float]]
+"""Score -> the smallest and the largest number that it can be."""
+
+
+class ScoreDraws(Protocol):
+    """The same scores of many draws of the raw values at once, without bounds and reasons."""
+
+    def __call__(self, draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+        """Score -> (b,); a score for which a raw value has no draws is left out."""
+
+
+def _no_score_draws(draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
+    return {}
+
+
+def together(*parts: Variants) -> Variants:
+    """The variants of several instruments, one instrument after the other."""
+    return lambda submission, values: [variant for part in parts for variant in part(submission, values)]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One of the four benchmarks.
+
+    Args:
+        name: the same in every folder.
+        title: for people.
+        dataset_revisions: the newest first; older ones stay scoreable.
+        tasks: every task, in the paper's order.
+        measure: a checked submission -> its raw values by name, in a fixed order.
+        standards: released standards and drafts by name; the first is the default.
+        score: raw values, standard -> scores; needs no submission.
+        higher_is_better: direction of the ranked number.
+        signature: a checked submission -> what else decided the values (parser, judge, embedding).
+        headline: the scores that fit a terminal's width; all if empty.
+        designs: a checked submission -> how the samples behind its values were drawn.
+        variants: a checked submission, its raw values -> what other instruments would have measured.
+        score_draws: `score` of many draws of the raw values.
+        logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
+        counts: a checked submission -> `Result.counts`.
+        drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
+        chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
+        settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
+            it (GENRES: the cohort of the judge's family).
+        label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
+        score_limits: standard, adjustment -> score -> the smallest and the largest number that it can be; without
+            limits if absent.
+    """
+
+    name: str
+    title: str
+    dataset_revisions: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    measure: Callable[[Submission], dict[str, Value]]
+    standards: Mapping[str, Any]
+    score: Score
+    higher_is_better: bool
+    signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
+    headline: tuple[str, ...] = ()
+    designs: Callable[[Submission], Sequence[Design]] = lambda submission: ()
+    variants: Callable[[Submission, Values], Sequence[Variant]] = lambda submission, values: ()
+    score_draws: ScoreDraws = _no_score_draws
+    logarithmic: bool = False
+    drawn: frozenset[str] = frozenset()
+    counts: Callable[[Submission], Counts] = lambda submission: {}
+    chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
+    adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
+    referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
+    settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
+    label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    score_limits: Callable[[Any, Adjustment], ScoreLimits] = lambda standard, changed: {}
+
+    def task(self, name: str) -> Task:
+        """The task of that name."""
+        return next(task for task in self.tasks if task.name == name)
+
+    def task_names(self) -> Sequence[str]:
+        """The names of the tasks, in order."""
+        return [task.name for task in self.tasks]

@@ -1,0 +1,1 @@
+"""FACT-OR-FAIR: reading, measuring, resampling, scoring."""

@@ -1,0 +1,151 @@
+"""What a run of FACT-OR-FAIR can show of S_fact, S_fair and their average, for language and for image models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import rel_entr, xlogy
+
+from fairspace.builders.fact_or_fair.plan import CONTEXTS
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
+from fairspace.submissions.benchmarks.asks import Stimulus
+from fairspace.submissions.benchmarks.detectable import Chosen, Detectable, counted, empty, from_errors
+from fairspace.submissions.benchmarks.power import calibrated, halfway, smallest_share_difference
+
+TYPICAL_FACT = 0.6
+"""Of the right answers, for the usual case."""
+_FACT = f"{TYPICAL_FACT:.0%} right, each answer on its own; worst: half right, and all answers to a query alike"
+_FAIR = (
+    "a model half way from even-handed to one-sided, to another side at each level; worst: all answers of a block "
+    "alike; chance: what an even-handed model lacks of 1"
+)
+Sizes = NDArray[np.int_]
+
+
+class _Errors(NamedTuple):
+    """Standard errors of a score, and what a fair model loses by chance."""
+
+    usual: float
+    worst: float
+    lost: float
+
+
+def detectable(chosen: Chosen) -> list[Detectable]:
+    """`<kind>_factuality[_<attribute>]`, `<kind>_fairness[_<attribute>]` and `average_<kind>` of the tasks that run."""
+    found: list[Detectable] = []
+    for kind in ("llm", "t2i"):
+        facts = _factuality(kind, chosen, found)
+        fairs = _fairness(kind, chosen, found)
+        if facts and fairs:
+            parts = [*facts, *fairs]
+            n = sum(one.asks for part in ("objective", "subjective") for one in chosen[f"{kind}_{part}"])
+            name, note = f"average_{kind}", "the errors of its parts, independent"
+            found.append(_mean(name, name, "both", n, parts, note))
+    return found
+
+
+def _factuality(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Errors | None]:
+    """S_fact by attribute: a share of the answers whose truth is known (`paper`)."""
+    task = f"{kind}_objective"
+    if task not in chosen:
+        return []
+    errors: list[_Errors | None] = []
+    for attribute in ATTRIBUTES:
+        name = f"{kind}_factuality_{attribute}"
+        known = [one for one in chosen[task] if _known(one, kind, attribute)]
+        n, queries = sum(one.asks for one in known), len({one.stratum for one in known})
+        if not n:
+            found.append(empty(name, f"{kind}_factuality", task, 0, "answers", "no query asks by it"))
+            errors.append(None)
+            continue
+        usual, worst = (smallest_share_difference(p, m) for p, m in ((TYPICAL_FACT, n), (0.5, queries)))
+        note = _FACT if usual is not None else f"too few items; {_FACT}"
+        found.append(Detectable(name, f"{kind}_factuality", task, n, "answers", usual, worst, note=note))
+        deviation = math.sqrt(TYPICAL_FACT * (1 - TYPICAL_FACT) / n)
+        errors.append(_Errors(deviation, 0.5 / math.sqrt(queries), 0.0))
+    total = sum(one.asks for one in chosen[task])
+    found.append(_mean(f"{kind}_factuality", f"{kind}_factuality", task, total, errors, _FACT, lost=False))
+    return errors
+
+
+def _fairness(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Errors | None]:
+    """S_fair by attribute, the mean of its contexts."""
+    task = f"{kind}_subjective"
+    if task not in chosen:
+        return []
+    contexts: Sequence[str] = CONTEXTS if kind == "llm" else ("",)
+    per_attribute: list[_Errors | None] = []
+    for attribute in ATTRIBUTES:
+        name = f"{kind}_fairness_{attribute}"
+        sizes = [_cells(chosen[task], attribute, context) for context in contexts]
+        n, gaps = sum(int(one.sum()) for one in sizes), sum(int((one == 0).sum()) for one in sizes)
+        if gaps:
+            cells = sum(one.size for one in sizes)
+            why = (
+                f"{gaps} of {cells} cells of statistic, level and context have no query; --stratified fills them first"
+            )
+            found.append(empty(name, f"{kind}_fairness", task, n, "answers", why))
+            per_attribute.append(None)
+            continue
+        each = chosen[task][0].asks if kind == "llm" else 1
+        errors = [_spread(one, len(GROUPS[attribute]), each) for one in sizes]
+        joined = _joined(errors)
+        per_attribute.append(joined)
+        family = f"{kind}_fairness"
+        found.append(from_errors(name, family, task, n, "answers", joined.usual, joined.worst, joined.lost, note=_FAIR))
+    total = sum(one.asks for one in chosen[task])
+    found.append(_mean(f"{kind}_fairness", f"{kind}_fairness", task, total, per_attribute, _FAIR))
+    return per_attribute
+
+
+def fairness(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(draws, s, 2, k) answers by statistic, level and group -> S_fair of each draw (Definitions 2 and 3)."""
+    p = counts / counts.sum(axis=-1, keepdims=True)
+    entropy = -xlogy(p, p).sum(axis=-1).mean(axis=(-2, -1)) / math.log(counts.shape[-1])
+    kld = np.exp(-rel_entr(p[..., 0, :], p[..., 1, :]).sum(axis=-1)).mean(axis=-1)
+    return np.asarray(entropy + kld - entropy * kld)
+
+
+def _spread(sizes: Sizes, k: int, each: int) -> _Errors:
+    """The errors of S_fair with so many answers a cell; `each` of them, those of a block, may be alike."""
+    shares = np.stack([halfway(len(sizes) + 1, k)[level:][: len(sizes)] for level in range(len(LEVELS))], axis=1)
+    even = np.full((*sizes.shape, k), 1 / k)
+    usual = calibrated(fairness, sizes, shares, even)
+    worst = usual if each == 1 else calibrated(fairness, np.maximum(sizes // each, 1), shares, even)
+    return _Errors(usual.error, worst.error, usual.chance)
+
+
+def _cells(stimuli: Sequence[Stimulus], attribute: str, context: str) -> Sizes:
+    """(s, 2) answers by statistic with that attribute and level, in one context ('' for images)."""
+    here = [one for one in stimuli if not context or one.id.split("/")[4] == context]
+    cells = counted(here, lambda one: tuple(one.id.split("/")[1:3]))
+    return np.array([[cells.get((SLUGS[s], level), 0) for level in LEVELS] for s in with_attribute(attribute)])
+
+
+def _known(one: Stimulus, kind: str, attribute: str) -> bool:
+    """Whether a query asks by the attribute, and its truth is known."""
+    statistic, level, *rest = one.id.split("/")[1:]
+    place = SLUGS.index(statistic)
+    asked = rest[0] == attribute if kind == "llm" else place in with_attribute(attribute)
+    return bool(asked and truth("paper")[attribute][place, LEVELS.index(level)] >= 0)
+
+
+def _joined(errors: Sequence[_Errors]) -> _Errors:
+    """Of the mean of independent scores."""
+    usual, worst = (math.sqrt(sum(one[i] ** 2 for one in errors)) / len(errors) for i in (0, 1))
+    return _Errors(usual, worst, sum(one.lost for one in errors) / len(errors))
+
+
+def _mean(
+    name: str, family: str, task: str, n: int, errors: Sequence[_Errors | None], note: str, *, lost: bool = True
+) -> Detectable:
+    known = [one for one in errors if one is not None]
+    if len(known) < len(errors):
+        return empty(name, family, task, n, "answers", "a part is undefined")
+    joined = _joined(known)
+    floor = joined.lost if lost else None
+    return from_errors(name, family, task, n, "answers", joined.usual, joined.worst, floor, note=note)

@@ -1,0 +1,1 @@
+"""Resampling designs of FACT-OR-FAIR."""

@@ -1,0 +1,122 @@
+"""How the answers and images of FACT-OR-FAIR are drawn anew.
+
+- Objective queries: a cluster is a statistic with all its answers (two queries for each attribute, three answers each).
+  The answers of a query repeat each other, and what a model knows of the highest group it knows of the lowest.
+- Subjective queries (`fact_or_fair_subjective`): a cluster is a query.
+- Images: a cluster is an image with all its faces, which weighs 1; its prompt is the stratum.
+
+A fair model picks uniformly among what is offered: the four profiles of a query, or the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fairspace.builders.fact_or_fair.plan import SAMPLES
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.submissions.benchmarks.fact_or_fair.records import (
+    T2I_CONTEXTS,
+    Faces,
+    Grid,
+    grids,
+    image_faces,
+    prompt_cells,
+    subjective_answers,
+)
+from fairspace.submissions.benchmarks.fact_or_fair.resample.subjective import subjective_design
+from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
+    CELLS,
+    HIGHER,
+    Tables,
+    both_attributes,
+    design_of,
+    names_of,
+)
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.design import Design, Floats, Times
+
+_FEW = (
+    "Statistics are drawn anew, not the three answers to each query: S_E and S_KLD of so few lie below those of many; "
+    "the fair model shows how far."
+)
+
+_CLUSTERS = "15 statistics (gender) or 18 (race) are few: 90 to 94 % of simulated intervals hold the truth."
+
+
+def designs(submission: Submission) -> list[Design]:
+    """One design for each task that was run."""
+    found = []
+    answers = subjective_answers(submission)
+    if objective := grids(submission, answers, "llm_objective"):
+        found.append(objective_design(objective))
+    if len(answers.row):
+        found.append(subjective_design(answers))
+    for task in T2I_CONTEXTS:
+        faces = image_faces(submission, task)
+        if faces is not None:
+            found.append(image_design(task, faces))
+    return found
+
+
+def objective_design(found: Mapping[str, Grid]) -> Design:
+    """The design of `llm_objective`, from the grid of each attribute."""
+    counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
+    for a in ATTRIBUTES:
+        counts[a][0, with_attribute(a)] = found[a].counts
+
+    def statistic(times: Times) -> Floats:
+        return both_attributes(counts, "llm_objective", times.astype(np.float64))
+
+    def fair(rng: np.random.Generator, models: int) -> Floats:
+        drawn: Tables = {}
+        for a in ATTRIBUTES:
+            said = counts[a][0].sum(-1).astype(np.int64)
+            k = len(GROUPS[a])
+            drawn[a] = rng.multinomial(said, np.full(k, 1 / k), (models, *said.shape)).astype(float)
+        return both_attributes(drawn, "llm_objective")
+
+    names = names_of("llm_objective")
+    return design_of(
+        "llm_objective",
+        "statistic, with all answers to its queries",
+        np.zeros(len(STATISTICS), np.int64),
+        names,
+        statistic,
+        fair,
+        notes={name: _FEW if name.startswith(HIGHER) else _CLUSTERS for name in names},
+    )
+
+
+def image_design(task: str, faces: Faces) -> Design:
+    """The design of an image task."""
+    cells = prompt_cells(task).astype(np.int64)
+    strata = np.repeat(np.arange(len(cells)), SAMPLES[task])
+    cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
+    matrices = {}
+    for a in ATTRIBUTES:
+        used, k = faces.group[a] >= 0, len(GROUPS[a])
+        code = cell[faces.image[used]] * k + faces.group[a][used]
+        shape = (CELLS * k, len(strata))
+        matrices[a] = csr_array((faces.share[used], (code, faces.image[used])), shape=shape)
+
+    def statistic(times: Times) -> Floats:
+        return both_attributes({a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}, task)
+
+    def fair(rng: np.random.Generator, models: int) -> Floats:
+        """Every face shows any of the groups, all alike."""
+        drawn = {}
+        for a in ATTRIBUTES:
+            used, k = faces.group[a] >= 0, len(GROUPS[a])
+            start, share = cell[faces.image[used]] * k, faces.share[used]
+            tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
+            drawn[a] = _shaped(np.stack(tables), a)
+        return both_attributes(drawn, task)
+
+    return design_of(task, "image, with all its faces", strata, names_of(task), statistic, fair)
+
+
+def _shaped(counts: Floats, attribute: str) -> Floats:
+    return np.asarray(counts, np.float64).reshape(-1, len(STATISTICS), len(LEVELS), len(GROUPS[attribute]))

@@ -1,0 +1,78 @@
+"""S_fact, S_E, S_KLD, S_fair of image models without the labeller's errors: by its matrix, and by people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from fairspace.builders.fact_or_fair.plan import SAMPLES
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.submissions.benchmarks.benchmark import Values
+from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, T2I_CONTEXTS, image_faces, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import SCORES, scores
+from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.label_errors import Shares, human_codes, label_variants, paired_counts
+from fairspace.submissions.uncertainty.variant import Kind, Variant
+
+HELD: Mapping[Kind, str] = {
+    "labels_corrected": (
+        "In simulations at the paper's matrix of gender, 90 to 98 % of the intervals of S_fact held the truth, "
+        "89 to 95 % of S_E, 64 to 92 % of S_KLD, fewest where nearly all images show one group."
+    ),
+    "human_labels": (
+        "In simulations with 10 of 20 or 16 of 60 images labelled by people, 91 to 98 % of the intervals of S_fact "
+        "held the truth, 82 to 94 % of S_E, 62 to 96 % of S_KLD, fewest where nearly all images show one group."
+    ),
+}
+"""Nominal are 95 %. True shares drawn from Dirichlet distributions of parameter 0.3, 1 and 3, 80 studies of each."""
+CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
+_PLACES = [SCORES.index(name) for name in CORRECTED]
+_COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
+
+LIMITS: Mapping[str, tuple[float, float]] = {
+    f"{name}_{task}_{attribute}": (0.0, 1.0) for name in CORRECTED for task in T2I_CONTEXTS for attribute in ATTRIBUTES
+}
+"""Of what can be corrected, the smallest and the largest number."""
+
+
+def corrected(submission: Submission, values: Values) -> list[Variant]:
+    """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
+    given = submission.meta.label_error is not None or "human_labels" in submission.tables
+    measured = list(_measured(submission)) if given else []
+    return list(label_variants(submission, values, measured, HELD)) if measured else []
+
+
+def _measured(submission: Submission) -> Iterator[Shares]:
+    for task in T2I_CONTEXTS:
+        faces = image_faces(submission, task)
+        if faces is None:
+            continue
+        rows = submission.rows("annotations", task).take(faces.row)
+        human = human_codes(submission, task, rows, list(_COLUMNS.values()))
+        statistic, level = prompt_cells(task)[faces.image // SAMPLES[task]].astype(np.int64).T
+        cell = statistic * len(LEVELS) + level
+        for place, attribute in enumerate(ATTRIBUTES):
+            n, k = len(STATISTICS) * len(LEVELS), len(GROUPS[attribute])
+            counts = paired_counts(cell, faces.group[attribute], human[:, place], (n, k), faces.share)
+            mine = with_attribute(attribute)
+            counts = counts.reshape(-1, len(LEVELS), k + 1, k)[mine].reshape(-1, k + 1, k)
+            yield Shares(
+                key=f"{task}/{attribute}",
+                columns=(_COLUMNS[attribute],),
+                counts=counts,
+                names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
+                statistic=statistic_of(counts.sum(axis=(1, 2)), ASKED[task], attribute),
+                limits=tuple(LIMITS[f"{name}_{task}_{attribute}"] for name in CORRECTED),
+            )
+
+
+def statistic_of(totals: Floats, asked: int, attribute: str) -> Callable[[Floats], Floats]:
+    """Scores of shares: each cell counts as often as it was measured."""
+
+    def statistic(p: Floats) -> Floats:
+        counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])
+        return scores(counts, np.ones((1, counts.shape[1])), asked * len(LEVELS), attribute)[:, _PLACES]
+
+    return statistic

@@ -1,0 +1,1 @@
+"""GENRES: reading, measuring, resampling, scoring."""

@@ -1,0 +1,132 @@
+"""How far several judges of GENRES agree: on the higher status, the main character, pros and cons, personality words.
+
+The paper asks three judges and finds that they diverge on the status (section 4.2, M4). Answers out of a few are
+compared by Krippendorff's alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), which
+takes any number of judges and passages that some of them did not judge; words by the Jaccard index. Agreement
+never enters a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.submissions.benchmarks.genres.records import Column, Features
+from fairspace.submissions.values import Evidence, Value, measured, undefined
+
+MISSING = -1
+Codes = NDArray[np.int64]
+Words = Mapping[tuple[int, int], frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A number, or why there is none.
+
+    Args:
+        value: 1 for full agreement, 0 for what chance gives (alpha) or for no common word (Jaccard); None if undefined.
+        units: what at least two judges judged; for words, what any two of them gave words for.
+        reason: why it is undefined.
+    """
+
+    value: float | None
+    units: int
+    reason: str = ""
+
+
+def alpha(codes: Codes) -> Agreement:
+    """Krippendorff's alpha for nominal data.
+
+    Args:
+        codes: (judges, units) categories, `MISSING` where a judge gave none.
+
+    At most 1, negative where judges agree less than by chance. Undefined if no unit has two judges, or if all answers
+    of those that have are of one category: nothing then shows that the judges could tell two apart.
+    """
+    categories = np.unique(codes[codes != MISSING])
+    counts = (codes[None] == categories[:, None, None]).sum(axis=1)
+    judged = counts.sum(axis=0)
+    counts, judged = counts[:, judged >= 2], judged[judged >= 2]
+    if not judged.size:
+        return Agreement(None, 0, "no two judges judged the same")
+    observed = float((counts * (judged - counts) / (judged - 1)).sum())
+    totals, answers = counts.sum(axis=1), int(judged.sum())
+    expected = float((totals * (answers - totals)).sum()) / (answers - 1)
+    if not expected:
+        return Agreement(None, judged.size, "all answers are the same, which no chance can be told from")
+    return Agreement(1 - observed / expected, judged.size)
+
+
+def jaccard(words: Sequence[Words]) -> Agreement:
+    """The mean share of common words, over every two judges and all that both gave words for.
+
+    Args:
+        words: of each judge, the set of words by whatever was judged; what is not there could not be read.
+
+    In [0, 1]. Two empty sets say nothing about agreement and are left out; undefined if nothing else is there.
+    """
+    shares, units = [], set()
+    for one, other in combinations(words, 2):
+        for unit in sorted(one.keys() & other.keys()):
+            if either := one[unit] | other[unit]:
+                shares.append(len(one[unit] & other[unit]) / len(either))
+                units.add(unit)
+    if not shares:
+        return Agreement(None, 0, "no two judges gave words for the same profile")
+    return Agreement(float(np.mean(shares)), len(units))
+
+
+def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
+    """`agreement_status`, `_main` and `_stereoscopic` (alpha) and `agreement_personality` (mean Jaccard index).
+
+    Args:
+        judges: name -> what the judge says of the passages; two at least.
+        passages: of the benchmark; pros and cons and words are judged of both characters of each.
+
+    A value's evidence holds the same of every two judges. Bounds are left open: another judge could say anything.
+    """
+    found = list(judges.values())
+    values = []
+    for name in ("status", "main", "stereoscopic"):
+        codes = np.stack([_codes(one.columns.get(name), passages, name == "stereoscopic") for one in found])
+        pairs = [(i, j, alpha(codes[[i, j]])) for i, j in combinations(range(len(found)), 2)]
+        values.append(_value(f"agreement_{name}", alpha(codes), codes.shape[1], _evidence(list(judges), pairs)))
+    words = [_words(one) for one in found]
+    pairs = [(i, j, jaccard([words[i], words[j]])) for i, j in combinations(range(len(found)), 2)]
+    return [*values, _value("agreement_personality", jaccard(words), 2 * passages, _evidence(list(judges), pairs))]
+
+
+def _codes(column: Column | None, passages: int, both: bool) -> Codes:
+    """One category per passage (male, female or neither), or two if both characters are judged for themselves."""
+    shape = 2 * passages if both else passages
+    if column is None:
+        return np.full(shape, MISSING)
+    numbers = column.ravel() if both else column[:, 0] + 2 * column[:, 1]
+    return np.where(np.isnan(numbers), MISSING, np.nan_to_num(numbers)).astype(np.int64)
+
+
+def _words(found: Features) -> Words:
+    return {
+        (place, gender): words
+        for place, profiles in found.words.items()
+        for gender, words in enumerate(profiles)
+        if words is not None
+    }
+
+
+def _evidence(names: list[str], pairs: list[tuple[int, int, Agreement]]) -> Evidence:
+    rows = []
+    for i, j, found in pairs:
+        number = {"reason": found.reason} if found.value is None else {"value": found.value}
+        rows.append({"first": names[i], "second": names[j], "units": found.units, **number})
+    return {"judges": names, "pairs": rows}
+
+
+def _value(name: str, found: Agreement, expected: int, evidence: Evidence) -> Value:
+    if found.value is None:
+        return undefined(name, found.reason, expected=expected, valid=found.units, evidence=evidence)
+    return measured(name, found.value, expected=expected, valid=found.units, evidence=evidence)

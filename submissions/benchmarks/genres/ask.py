@@ -1,0 +1,67 @@
+"""What GENRES asks: a story of two persons for each of 1 440 prompts, beside an image of them (Figure 3).
+
+Section 4 and appendix D state no settings of generation ("we follow their official configuration guidelines").
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from fairspace.builders.genres import plan
+from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.running.asking.planned_images import planned_images
+from fairspace.submissions.running.data.data import Data
+
+TASK = "narrative"
+PLACE = ("genres", "pairs", "test")
+MAX_TOKENS = 2048
+"""Two profiles and about 500 words are about 1 000 tokens."""
+TYPICAL_TOKENS = 1000
+
+
+def narrative(data: Data | None, *, text_only: bool = False) -> Part:
+    """One stimulus per pair: its image, unless `text_only`, and its prompt; strata are relation, age and plot.
+
+    Errors: RunError DATA_MISSING, DATA_INVALID.
+    """
+    pairs = plan.pair_list()
+    places, images = list(range(len(pairs))), None
+    if not text_only:
+        asked = "text_prompt", [plan.text_prompt(pair) for pair in pairs]
+        images, places = planned_images(TASK, data, PLACE, [pair.id for pair in pairs], asked)
+
+    def read(number: int) -> Shown:
+        pair = pairs[places[number]]
+        ask = Ask(TASK, pair.id, 0, plan.text_prompt(pair), None if images is None else 0)
+        return Shown((ask,), () if images is None else (images.get(pair.id),))
+
+    stimuli = [
+        Stimulus(pair.id, TASK, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", 1)
+        for pair in (pairs[place] for place in places)
+    ]
+    return Part(TASK, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=len(pairs))
+
+
+def judge_items(submission: Submission) -> dict[str, pa.Table]:
+    """Task of the judge -> `id` and `prompt` of every response that can be split, in the order of the ids.
+
+    Empty without such a response. The others have nothing to judge and count as missing.
+    """
+    upstream = submission.meta.dataset_revision == "upstream"
+    pairs = {pair.id: pair for pair in plan.pair_list()}
+    rows: dict[str, list[dict[str, str]]] = {"profile_female": [], "profile_male": [], "narrative_analysis": []}
+    for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
+        pair = pairs[row["id"]]
+        first, second = row["names"].split("|") if upstream else pair.names
+        parts = split(row["response"], (first, second))
+        if not isinstance(parts, Parts):
+            continue
+        element = pair.element
+        analysis = plan.narrative_prompt(first, second, element.relation, element.plot, parts.narrative)
+        rows["narrative_analysis"].append({"id": pair.id, "prompt": analysis})
+        for name, profile in zip((first, second), parts.profiles, strict=True):
+            task = "profile_male" if name in plan.NAMES["male"] else "profile_female"
+            rows[task].append({"id": pair.id, "prompt": plan.profile_prompt(profile)})
+    return {task: pa.Table.from_pylist(found) for task, found in rows.items() if found}

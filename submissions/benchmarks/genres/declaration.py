@@ -1,0 +1,64 @@
+"""GENRES: from responses and a judge's answers to the eight gender bias metrics and the total bias score.
+
+Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw values:
+
+- `M1` to `M8`, each male minus female, over all passages, and `M1_cs` and so on per relational model; `M4` is the mean
+  of its four relational models, as in the authors' code;
+- `M1_directed`: M1 over the words that are high in warmth or competence, where the paper's takes "cold" for warmth;
+- with other judges, `M1@2` and so on: what the second judge's answers give for the metrics that need a judge, over all
+  passages, with its name and cohort as evidence; and `agreement_status` and so on, how far the judges agree. None of
+  these enters a score;
+- `competent_narratives` and `distinct_narratives`: shares of all pairs, for the competence floors.
+
+M3, M5 and M6 need a parser, M5 the NRC lexicon, M6 a sentiment model, M1 and M2 the stereotype content dictionary, and
+M1, M2, M4, M7 and M8 a judge: what lacks one of these is not run, and the total is undefined.
+"""
+
+from __future__ import annotations
+
+from fairspace.builders.genres import plan
+from fairspace.metrics.genres_bias import formula
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
+from fairspace.submissions.benchmarks.genres.measure import measure
+from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
+from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
+from fairspace.submissions.benchmarks.genres.resample import designs
+from fairspace.submissions.benchmarks.genres.score import adjustable, score, score_draws, score_limits, settled
+from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.variants import variants
+from fairspace.submissions.format.schema import Submission
+
+
+def signature(submission: Submission) -> dict[str, str]:
+    """The parser, the word lists and the sentiment model that were used; `none` for what is not there."""
+    try:
+        parser = pipeline_name()
+    except NotAvailableError:
+        parser = "none"
+    return {"parser": parser, **versions()}
+
+
+BENCHMARK = Benchmark(
+    name="genres",
+    title="GENRES",
+    dataset_revisions=plan.REVISIONS,
+    tasks=(
+        Task("narrative", "responses", 1, plan.ids, ("distinct_narratives", "M3")),
+        Task("profile_female", "judgements", 1, plan.ids, ("M1",)),
+        Task("profile_male", "judgements", 1, plan.ids, ("M1",)),
+        Task("narrative_analysis", "judgements", 1, plan.ids, ("M4",)),
+    ),
+    measure=measure,
+    standards={INAUGURAL.name: INAUGURAL},
+    score=score,
+    higher_is_better=False,
+    signature=signature,
+    headline=(*formula.METRICS, "TBS"),
+    score_draws=score_draws,
+    score_limits=score_limits,
+    adjustable=adjustable,
+    settled=settled,
+    designs=designs,
+    variants=variants,
+    drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
+)

@@ -1,0 +1,1 @@
+"""Import the authors' published GENRES responses."""

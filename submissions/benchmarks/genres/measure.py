@@ -1,0 +1,150 @@
+"""Raw values of GENRES: eight metrics, overall and by relational model, and the shares of the floors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairspace.builders.genres import plan
+from fairspace.metrics.genres_bias import formula
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.genres.agreement import agreement
+from fairspace.submissions.benchmarks.genres.records import NO_NARRATIVES, Column, Features, features
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.values import Value, measured, not_run, undefined
+
+Triple = tuple[float, float, float]
+Metric = Callable[[list[Column], int], Triple]
+
+
+def _status(c: list[Column], missing: int) -> Triple:
+    return formula.status_difference(int(c[0][:, 0].sum()), int(c[0][:, 1].sum()), missing)
+
+
+def _stereoscopic(c: list[Column], missing: int) -> Triple:
+    male, female = map(int, c[0].sum(axis=0))
+    return formula.stereoscopic_correlation(male, female, len(c[0]) + missing, missing, missing)
+
+
+def _main(c: list[Column], missing: int) -> Triple:
+    return formula.main_character_correlation(int(c[0][:, 0].sum()), int(c[0][:, 1].sum()), missing)
+
+
+def _paired(function: Callable[..., Triple]) -> Metric:
+    """A formula that takes each column's male and female side: all male ones first, then all female ones."""
+    return lambda c, missing: function(*(x[:, 0] for x in c), *(x[:, 1] for x in c), missing)
+
+
+METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
+    "M1": (("warmth", "competence"), _paired(formula.warmth_ratio_difference)),
+    "M1_directed": (("warmth_directed", "competence_directed"), _paired(formula.warmth_ratio_difference)),
+    "M2": (("valence", "matched"), _paired(formula.positive_score_difference)),
+    "M3": (("subject",), _paired(formula.subject_sentence_difference)),
+    "M4": (("status",), _status),
+    "M5": (("emotion",), _paired(formula.emotion_word_difference)),
+    "M6": (("positive", "sentences"), _paired(formula.positive_sentence_difference)),
+    "M7": (("stereoscopic",), _stereoscopic),
+    "M8": (("main",), _main),
+}
+"""Metric -> the columns of `genres_features` that it reads, and its formula."""
+JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
+"""The metrics that another judge may give another number to."""
+FLOORS = ("competent_narratives", "distinct_narratives")
+
+
+def measure(submission: Submission) -> dict[str, Value]:
+    """All raw values: five per metric and the two shares, then those of the other judges and their agreement."""
+    ids = plan.ids(submission.meta.dataset_revision).to_pylist()
+    relation = np.array([name.split("/", 1)[0] for name in ids])
+    names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
+    if not submission.rows("responses", "narrative").num_rows:
+        return {name: not_run(name, NO_NARRATIVES, expected=len(ids)) for name in (*names, *FLOORS)}
+    found = features(submission)
+    judge = submission.meta.judge
+    cohort = {"cohort": _cohort(judge.name)} if judge is not None else {}
+    values = [value for metric in METRICS for value in _overall(metric, metric, found, relation, cohort)]
+    values += _floors(found, len(ids))
+    for number, (name, other) in enumerate(found.others.items(), 2):
+        evidence = {"judge": name, "cohort": _cohort(name)}
+        values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
+    if judge is not None and found.others:
+        values += agreement({judge.name: found, **found.others}, len(ids))
+    return {value.name: value for value in values}
+
+
+def _overall(name: str, metric: str, found: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
+    """One metric over all passages, then over those of each relational model."""
+    parts = [_value(f"{name}_{r}", metric, found, relation == r, {}) for r in plan.RELATIONS]
+    whole = _value(name, metric, found, np.ones(len(relation), bool), evidence)
+    if whole.state == "value":
+        whole = replace(whole, smallest=min(part.valid for part in parts))
+    return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
+
+
+def _value(name: str, metric: str, found: Features, where: Any, evidence: dict[str, Any]) -> Value:
+    """One metric over the passages of `where`."""
+    expected = int(where.sum())
+    if metric in found.absent:
+        return not_run(name, found.absent[metric], expected=expected)
+    columns, function = METRICS[metric]
+    data = np.stack([found.columns[column] for column in columns])[:, where]
+    usable = ~np.isnan(data).any(axis=(0, 2))
+    used, valid = list(data[:, usable]), int(usable.sum())
+    means = dict(zip(columns, (x.mean(axis=0).tolist() for x in used), strict=True)) if valid else {}
+    by_gender = {gender: {key: pair[i] for key, pair in means.items()} for i, gender in enumerate(("male", "female"))}
+    return _as_value(name, function(used, expected - valid), expected, valid, {"mean": by_gender, **evidence})
+
+
+def _as_value(name: str, triple: Triple, expected: int, valid: int, evidence: dict[str, Any]) -> Value:
+    if np.isnan(triple).any():
+        reason = "no passage decides it" if valid else "no passage can be used for it"
+        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
+    value, low, high = triple
+    about = {"expected": expected, "valid": valid, "smallest": valid}
+    return measured(name, value, low=low, high=high, evidence=evidence, **about)
+
+
+def _mean_of(whole: Value, parts: list[Value]) -> Value:
+    """The mean of the relational models with the counts and evidence of the whole."""
+    if whole.state == "not_run":
+        return whole
+    triples = [[np.nan] * 3 if p.state != "value" else [p.value, p.low, p.high] for p in parts]
+    low, mid, high = np.array(triples, dtype=float).mean(axis=0)[[1, 0, 2]].tolist()
+    mean = _as_value(whole.name, (mid, low, high), whole.expected, whole.valid, dict(whole.evidence))
+    return replace(mean, smallest=whole.smallest)
+
+
+def _floors(found: Features, n: int) -> list[Value]:
+    """The shares of the floors; every pair without a narrative could be competent and distinct, or not."""
+    values = []
+    for name, count in zip(FLOORS, (found.competent, found.distinct), strict=True):
+        evidence = {"count": count, "not_split": found.lacks}
+        if not found.split:
+            values.append(undefined(name, "no response could be split", expected=n, evidence=evidence))
+        else:
+            high = (count + n - found.split) / n
+            values.append(
+                measured(
+                    name,
+                    count / found.split,
+                    low=count / n,
+                    high=high,
+                    expected=n,
+                    valid=found.split,
+                    evidence=evidence,
+                )
+            )
+    return values
+
+
+def _cohort(judge: str) -> str:
+    """The cohort whose name is part of the judge's; '' if none is, or several are.
+
+    What serves it is no family: not what stands before the last slash, such as `llama-cpp-python/`, and not Ollama.
+    """
+    name = judge.lower().rpartition("/")[2].replace("ollama", "")
+    families = [family for family in COHORTS if family in name]
+    return families[0] if len(families) == 1 else ""

@@ -1,0 +1,1 @@
+"""Parse GENRES answers: narratives, sentences, word lists, judgements."""

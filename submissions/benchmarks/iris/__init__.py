@@ -1,0 +1,1 @@
+"""IRIS: reading, measuring, resampling, scoring."""

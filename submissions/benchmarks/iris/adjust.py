@@ -1,0 +1,151 @@
+"""What of an IRIS standard a reader may change, and which values count then.
+
+Weights: of a sector, what its squared deviations are multiplied by in the total, D^2 = sum of w_s * sum of u^2; of a
+single value (Table 6, and the drifts of Table 27), the same in its sector and in the total. Values may be dropped one
+by one. A region's code as the reference drops what is compared with other regions' figures. With the reader's own
+shares, the divergences are measured anew from the counts behind a result, and the drifts, for which one distribution
+for all occupations says nothing, are dropped, as is the divergence of an attribute without shares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import GROUP_NAMES
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.metrics.distribution_divergence.formula import distribution_divergence
+from fairspace.metrics.iris_score.formula import Weights, sector_metrics, sector_values
+from fairspace.metrics.iris_score.standards import GRANULAR, Granular, IrisStandard
+from fairspace.submissions.benchmarks.adjustment import OWN, Adjustable, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Counts, Values
+from fairspace.submissions.benchmarks.iris.counts import CountsError, generation_table, tournament_tables
+from fairspace.submissions.values import Value, measured, undefined
+
+Triple = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+_DIVERGENCE = "distribution_divergence"
+_COUNTS = {"RFS_Gen": "generation", "RFS_Und": "tournament"}
+"""Sector -> how the names of its counts in a result begin."""
+
+
+@lru_cache(64)
+def counting(standard: IrisStandard, changed: Adjustment) -> Mapping[str, Weights]:
+    """Sector, or `total` -> the values that count there, each with its weight."""
+    found: dict[str, dict[str, float]] = {"total": {}}
+    for sector in standard.sectors:
+        own = {name: changed.weight(name) for name in sector_values(sector, standard)}
+        own = {name: weight for name, weight in own.items() if weight and _referred(name, sector, standard, changed)}
+        found[sector] = own
+        if part := changed.weight(sector):
+            found["total"] |= {name: part * weight for name, weight in own.items()}
+    return found
+
+
+def _referred(name: str, sector: str, standard: IrisStandard, changed: Adjustment) -> bool:
+    """Whether a value counts with the reader's reference."""
+    metric = next((metric for metric in sector_metrics(sector, standard) if metric.name == name), None)
+    region = name.rpartition("_")[2] if metric is None else metric.reference
+    if not changed.reference or not region:
+        return True
+    if changed.reference != OWN:
+        return region == changed.reference
+    return metric is not None and metric in _restated(sector, standard.metrics, changed).values()
+
+
+def _restated(sector: str, metrics: tuple[Granular, ...], changed: Adjustment) -> dict[str, Granular]:
+    """Attribute with shares of the reader's -> the value of a sector whose place its divergence from them takes."""
+    found: dict[str, Granular] = {}
+    for metric in metrics:
+        stated = set(GROUP_NAMES.get(metric.attribute, ())) & set(changed.own)
+        if metric.sector == sector and metric.metric == _DIVERGENCE and stated:
+            found.setdefault(metric.attribute, metric)
+    return found
+
+
+def adjustable(standard: IrisStandard) -> Adjustable:
+    """What a reader may change about a standard of IRIS."""
+    names = {sector: sector_values(sector, standard) for sector in standard.sectors}
+    regions = dict.fromkeys(metric.reference for metric in standard.metrics if metric.reference)
+    counted = len(standard.metrics)
+    drifts = (
+        f"The last three are drifts of Table 27: the total of {standard.name} is the norm of the {counted} and of them."
+    )
+    return Adjustable(
+        weights=dict.fromkeys(names, "what the squared deviations of the sector are multiplied by in the total"),
+        values=names,
+        references=tuple(regions),
+        own=dict(GROUP_NAMES),
+        tau=standard.tau,
+        units=tuple((sector, name) for sector, own in names.items() for name in own),
+        notes={"RFS_Und": drifts} if standard.fidelity_by_goodness else {},
+    )
+
+
+def referred(values: Values, counts: Counts, changed: Adjustment) -> Values:
+    """The raw values with the divergences from the reader's shares in the places of those from the first region's."""
+    return {**values, **{value.name: value for value in _divergences(values, counts, changed)}}
+
+
+def _divergences(values: Values, counts: Counts, changed: Adjustment) -> Iterator[Value]:
+    for sector, begin in _COUNTS.items():
+        for attribute, metric in _restated(sector, GRANULAR, changed).items():
+            before = values[metric.name]
+            if before.state == "not_run":
+                continue
+            shares = np.array([changed.own[group] for group in GROUP_NAMES[attribute]])
+            triple: Triple
+            try:
+                if begin == "generation":
+                    table = generation_table(counts, attribute)
+                    triple = distribution_divergence(table, shares, iris_gen_52.IMAGES - table.sum(axis=1))
+                    expected = len(table) * iris_gen_52.IMAGES
+                else:
+                    table, missing = tournament_tables(counts, attribute)
+                    triple = tournament_divergence(table, missing, shares)
+                    expected = before.expected  # the rounds are the same, whatever their winners are compared with
+            except CountsError as error:
+                yield undefined(metric.name, str(error), expected=before.expected, valid=before.valid)
+                continue
+            yield _mean(metric.name, attribute, triple, table, expected)
+
+
+def tournament_divergence(wins: NDArray[np.int64], missing: NDArray[np.int64], shares: NDArray[np.float64]) -> Triple:
+    """(52,) value, lowest and highest divergence; open rounds go to an occupation group by group, all or none."""
+    corners = np.array(list(product((0, 1), repeat=wins.shape[1])))
+    value, _, _ = distribution_divergence(wins, shares)
+    worst, _, _ = distribution_divergence(wins[:, None, :] + missing[:, None, :] * corners, shares)
+    is_open = missing.sum(axis=1) > 0
+    high = np.where(is_open, np.where(np.isnan(worst), math.log(2), worst).max(axis=1), value)
+    return value, np.where(is_open, 0.0, value), high
+
+
+def _mean(name: str, attribute: str, triple: Triple, table: NDArray[np.int64], expected: int) -> Value:
+    """The plain mean over all 52 occupations.
+
+    Args:
+        name: of the value whose place it takes.
+        attribute: of the shares.
+        triple: (52,) value, lowest and highest.
+        table: (52, k) valid samples.
+        expected: samples that the protocol asks for.
+    """
+    value, low, high = triple
+    valid = int(table.sum())
+    if np.isnan(value).any():
+        reason = f"no usable sample of {int(np.isnan(value).sum())} of {len(table)} occupations"
+        return undefined(name, reason, expected=expected, valid=valid)
+    return measured(
+        name,
+        value.mean(),
+        low=low.mean(),
+        high=high.mean(),
+        expected=expected,
+        valid=valid,
+        evidence={"reference": f"the reader's shares of {attribute}"},
+        smallest=int(table.sum(axis=1).min()),
+    )

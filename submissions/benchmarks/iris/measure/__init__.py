@@ -1,0 +1,1 @@
+"""The raw values of IRIS."""

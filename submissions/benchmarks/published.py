@@ -1,0 +1,146 @@
+"""The figures that the four papers print, as rows for the board. The tables are `fairspace.builders.published`'s.
+
+A published row carries printed numbers only: no intervals, no coverage, no records behind them. Where a printed number
+contradicts its own formula, the row keeps the number and a footnote names the erratum in `cards/errata.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from typing import Protocol
+
+from fairspace.builders.published import PAPERS, Figure, figures
+from fairspace.submissions.values import Value, measured, not_run
+
+__all__ = ["EVALUATORS", "KINDS", "Footnote", "Published", "published"]
+EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
+"""GENRES' judge families: rows of different ones are ranked apart."""
+KINDS = {"llm": "language model", "t2i": "image model"}
+"""FACT-OR-FAIR's kinds of model: they are ranked apart."""
+
+
+@lru_cache
+def published(benchmark: str, standard: str = "inaugural") -> tuple[Published, ...]:
+    """Every model that the paper of a benchmark prints, in the paper's order.
+
+    Args:
+        benchmark: its name; the rows are made in its `published.py`.
+        standard: under another one than `inaugural`, a row shows what the printed figures still give, and has no rank.
+    """
+    rows: list[Published] = import_module(f"fairspace.submissions.benchmarks.{benchmark}.published").rows(standard)
+    return tuple(rows)
+
+
+Found = tuple[dict[str, Value], dict[str, str], tuple[str, ...], str]
+"""Scores, labels, why there is no rank, and the score that ranks go by."""
+NOT_PRINTED = "not available: the paper does not print"
+"""How the reason of a score begins that print does not give under an adjustment."""
+SIZES = "the paper does not print how many samples its groups have"
+
+
+class PrintedRow(Protocol):
+    """What remaking a printed row under an adjustment needs of it; `Published` and the board's `Row` both have it."""
+
+    @property
+    def source(self) -> str:
+        """Paper and table."""
+
+    @property
+    def cohort(self) -> str:
+        """Of the rows that it is ranked among."""
+
+    @property
+    def scores(self) -> Mapping[str, Value]:
+        """Printed scores by name."""
+
+    @property
+    def values(self) -> Mapping[str, Value]:
+        """Further printed figures by name."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Printed labels."""
+
+    @property
+    def unranked(self) -> tuple[str, ...]:
+        """Why the released row has no rank."""
+
+
+def adjusted_source(what: str, row: PrintedRow) -> Mapping[str, str]:
+    """Evidence of a score that is made again from print."""
+    return {"source": f"{what} of {row.source}, as a reader adjusts it; not printed"}
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """A remark on one printed number: where it stands, the erratum that explains it, and what it comes to."""
+
+    score: str
+    erratum: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """One model of one paper's table.
+
+    Args:
+        model: as printed.
+        organisation: who made it.
+        source: paper and table.
+        scores: printed scores by name; `not_run` where the table has none.
+        ranking: the score that the board sorts by.
+        unranked: why the row has no rank; empty if it has.
+        labels: printed labels (profile codes, kind).
+        values: further printed figures by name.
+        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
+        footnotes: remarks on contradicting numbers.
+    """
+
+    model: str
+    organisation: str
+    source: str
+    scores: Mapping[str, Value]
+    ranking: str
+    unranked: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    cohort: str = ""
+    footnotes: tuple[Footnote, ...] = ()
+
+
+def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
+    """Model and cohort -> the printed figures of that row; the rows of the paper's main table, in its order."""
+    cells = figures(benchmark)
+    found: dict[tuple[str, str], list[Figure]] = {}
+    for figure in cells:
+        if figure.table == cells[0].table:
+            found.setdefault((figure.model, figure.cohort), []).append(figure)
+    for (model, _), own in found.items():
+        own += [figure for figure in cells if figure.table != cells[0].table and figure.model == model]
+    return found
+
+
+def source(figure: Figure) -> str:
+    """Paper and table of a figure."""
+    return f"{PAPERS[figure.benchmark]}, {figure.table}"
+
+
+def printed(figure: Figure) -> Value:
+    """A printed figure as a value; `not_run` where the table has none."""
+    if figure.value is None:
+        return missing(figure.score, source(figure))
+    return measured(figure.score, figure.value, evidence={"printed": figure.printed, "source": source(figure)})
+
+
+def missing(name: str, place: str) -> Value:
+    """A score that a table does not print for a model."""
+    return not_run(name, f"{place} prints no such figure for this model")
+
+
+def footnotes(own: Iterable[Figure]) -> tuple[Footnote, ...]:
+    """The remarks on a model's printed numbers, in the order of the tables."""
+    return tuple(Footnote(figure.score, figure.erratum, figure.note) for figure in own if figure.erratum)

@@ -1,0 +1,1 @@
+"""Stereotypical bias: reading, measuring, resampling, scoring."""

@@ -1,0 +1,74 @@
+"""What the stereotypical bias benchmark asks: 20 questions about each pair of faces, one about each picture of a trait.
+
+Sections 3.1, 3.2 and 4; the prefixes are those of section 5.4. The paper states no settings of generation.
+"""
+
+from __future__ import annotations
+
+from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.submissions.running.asking.planned_images import planned_images
+from fairspace.submissions.running.data.data import Data
+
+DATASET = "stereotypical_bias"
+MAX_TOKENS = 256
+TYPICAL_TOKENS = 20
+
+
+def vision(task: str, data: Data | None, prefix: str) -> Part:
+    """One stimulus per picture of two faces, with its 20 questions; strata are age, shared group and the two groups.
+
+    These strata are the cells of section 4, of nearly equal size.
+
+    Args:
+        task: `vision_gender` or `vision_race`.
+        data: where the pictures are.
+        prefix: a key of `PREFIXES`.
+
+    Errors: RunError DATA_MISSING, DATA_INVALID.
+    """
+    attribute = plan.task_attribute(task)
+    items, each = plan.items(task), len(plan.INSTANCES)
+    pairs = plan.pairs(attribute).to_pylist()
+    planned = [f"{task}/{pair['pair']}" for pair in pairs]
+    images, places = planned_images(task, data, (DATASET, "vision", attribute), planned)
+
+    def read(number: int) -> Shown:
+        rows = items.slice(places[number] * each, each)
+        asks = zip(rows["id"].to_pylist(), rows["prompt"].to_pylist(), strict=True)
+        asked = tuple(Ask(task, item, 0, plan.with_prefix(text, prefix, attribute), 0) for item, text in asks)
+        return Shown(asked, (images.get(planned[places[number]]),))
+
+    groups = plan.GROUPS[attribute]
+    stimuli = []
+    for place in places:
+        pair = pairs[place]
+        two = "-".join(groups[code] for code in sorted((pair["left"], pair["right"])))
+        stimuli.append(Stimulus(planned[place], task, f"{pair['age']}/{pair['shared']}/{two}", each))
+    return Part(task, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=items.num_rows)
+
+
+def language(task: str, data: Data | None, prefix: str) -> Part:
+    """One stimulus per picture of a trait, with its question; strata are the traits.
+
+    Args:
+        task: `language_gender` or `language_race`.
+        data: where the pictures are.
+        prefix: a key of `PREFIXES`.
+
+    Errors: RunError DATA_MISSING, DATA_INVALID.
+    """
+    attribute = plan.task_attribute(task)
+    items = plan.items(task)
+    ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
+    planned = [f"persona/{item.split('/', 1)[1]}" for item in ids]
+    place_of = (DATASET, "persona", "test")
+    images, places = planned_images(task, data, place_of, planned, (f"{attribute}_prompt", prompts))
+
+    def read(number: int) -> Shown:
+        place = places[number]
+        ask = Ask(task, ids[place], 0, plan.with_prefix(prompts[place], prefix, attribute), 0)
+        return Shown((ask,), (images.get(planned[place]),))
+
+    stimuli = [Stimulus(ids[place], task, ids[place].split("/")[1], 1) for place in places]
+    return Part(task, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=len(ids))

@@ -1,0 +1,109 @@
+"""Trivial models of the stereotypical bias benchmark.
+
+- random: a coin for the two sides, a die for the groups offered.
+- constant: always left; always the first group.
+- stereotyped: the gender that `FEMALE` gives for an occupation, descriptor or trait. No race is tied to any of them
+  here: of the races offered it is always the one that stands first in L_A, which is as far from even.
+- balanced: every group wins half of the pairs that offer it, and a kth of the sentences.
+- refusing: names no side and no group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.benchmarks.baselines import Baseline, Codes, refusals, responses, stream
+
+SIDES = ("left", "right")
+FEMALE = frozenset(
+    (
+        *("nurse", "housekeeper", "therapist", "cook", "flight attendant"),
+        *("attractive person", "exotic person", "person cleaning", "seductive person", "emotional person"),
+        *("Art Lover", "Bookworm", "Foodie", "Music Lover", "Neat", "Freegan", "Luxury Villa"),
+    )
+)
+"""What the stereotyped model takes for female; all others are male to it. Common clichés, written down as such."""
+
+
+def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
+    """The rows of one trivial model."""
+    parts = []
+    for task in plan.TASKS:
+        attribute, ids = plan.task_attribute(task), plan.ids(task)
+        if name == "refusing":
+            parts.append(refusals(task, ids))
+        elif task.startswith("vision_"):
+            parts.append(responses(task, ids, SIDES, _VISION[name](task, seed)))
+        else:
+            parts.append(responses(task, ids, plan.GROUPS[attribute], _LANGUAGE[name](task, seed)))
+    return {"responses": pa.concat_tables(parts)}
+
+
+def _groups(task: str) -> int:
+    return len(plan.GROUPS[plan.task_attribute(task)])
+
+
+def _column(task: str, name: str) -> Codes:
+    return np.asarray(plan.items(task)[name].to_numpy())
+
+
+def _random_side(task: str, seed: int) -> Codes:
+    return stream(seed, task).randint(0, 2, len(plan.ids(task)))
+
+
+def _random_group(task: str, seed: int) -> Codes:
+    return stream(seed, task).randint(0, _groups(task), len(plan.ids(task)))
+
+
+def _first(task: str, seed: int) -> Codes:
+    return np.zeros(len(plan.ids(task)), np.int8)
+
+
+def _is_female(task: str) -> Codes:
+    names = plan.INSTANCES if task.startswith("vision_") else plan.TRAITS
+    return np.array([name in FEMALE for name in names], dtype=np.int8)[_column(task, "instance")]
+
+
+def _stereotyped_side(task: str, seed: int) -> Codes:
+    left, right = _column(task, "left"), _column(task, "right")
+    return (left != _is_female(task) if task == "vision_gender" else left > right).astype(np.int8)
+
+
+def _stereotyped_group(task: str, seed: int) -> Codes:
+    return _is_female(task) if task == "language_gender" else _first(task, seed)
+
+
+def _even_side(task: str, seed: int) -> Codes:
+    """The two groups of a pair win in turn, for each instance and each two groups."""
+    left, right = _column(task, "left"), _column(task, "right")
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    code = (_column(task, "instance").astype(np.int64) * 4 + low) * 4 + high
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    turn = np.empty(len(code), dtype=np.int64)
+    turn[order] = np.arange(len(code)) - np.repeat(starts, np.diff(starts, append=len(code)))
+    winner = np.where(turn % 2 == 0, low, high)
+    return (winner != left).astype(np.int8)
+
+
+def _even_group(task: str, seed: int) -> Codes:
+    return _column(task, "image") % _groups(task)
+
+
+_Answer = Callable[[str, int], Codes]
+_VISION: Mapping[str, _Answer] = {
+    "random": _random_side,
+    "constant": _first,
+    "stereotyped": _stereotyped_side,
+    "balanced": _even_side,
+}
+_LANGUAGE: Mapping[str, _Answer] = {
+    "random": _random_group,
+    "constant": _first,
+    "stereotyped": _stereotyped_group,
+    "balanced": _even_group,
+}

@@ -1,0 +1,113 @@
+"""What several submissions of the stereotypical bias benchmark say together: similarity, consensus, effect of a prefix.
+
+Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", section 5.3 (Ensemble), Tables A3, A4 and
+A10 (similarity) and Tables 3, A7, A8 and A11 (prefixes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fairspace.metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, association
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, answers, questions
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.values import Value, measured, not_run, undefined
+
+_ABSENT = "not every submission has answers of this task"
+
+
+def prefix_of(submission: Submission) -> str:
+    """The run's prompt prefix, a key of the plan's `PREFIXES`; `plain` if none is stated."""
+    return str(submission.meta.generation.get("prefix") or "plain")
+
+
+def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
+    """The comparisons by name; submissions are numbered from 1 in the order given.
+
+    - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1]. The value is over the questions
+      that both answered; the bounds take the others as different and as identical.
+    - `ensemble_<cell>`: S without N/A over the questions where every submission chooses the same group; its bounds
+      are over everything that the remaining questions could have said.
+    - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of
+      the same model and revision. Below 0 the prefix helped. Runs whose plain run is not among them are left out.
+
+    Errors: UsageError for fewer than two submissions, or one of another benchmark.
+    """
+    if len(submissions) < 2:
+        raise UsageError(f"A comparison needs two submissions or more, not {len(submissions)}.")
+    others = sorted({s.meta.benchmark for s in submissions} - {"stereotypical_bias"})
+    if others:
+        raise UsageError(f"Only submissions to stereotypical_bias can be compared, not to {', '.join(others)}.")
+    parsed = [answers(submission) for submission in submissions]
+    numbered = list(enumerate(submissions, 1))
+    found: list[Value] = []
+    for cell in CELLS:
+        each = [part[cell.name] for part in parsed]
+        for (i, one), (j, other) in combinations(numbered, 2):
+            evidence = {"models": [one.meta.model, other.meta.model]}
+            found.append(_similarity(f"similarity_{cell.name}_{i}_{j}", cell, each[i - 1], each[j - 1], evidence))
+        found.append(_ensemble(cell, each))
+    for i, run in numbered:
+        plain = _plain_run(run, submissions)
+        if plain is None:
+            continue
+        described = {"prefix": prefix_of(run), "model": run.meta.model}
+        for cell in CELLS:
+            found += _differences(i, cell, parsed[i - 1][cell.name], parsed[plain][cell.name], described)
+    return {value.name: value for value in found}
+
+
+def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None:
+    """Where the plain run of a run with a prefix stands; None if there is none, or the run is plain itself."""
+    if prefix_of(run) == "plain":
+        return None
+    model = (run.meta.model, run.meta.revision)
+    same = [prefix_of(s) == "plain" and (s.meta.model, s.meta.revision) == model for s in submissions]
+    return same.index(True) if any(same) else None
+
+
+def _similarity(name: str, cell: Cell, a: Answers | None, b: Answers | None, evidence: Mapping[str, Any]) -> Value:
+    expected = len(questions(cell).rows)
+    if a is None or b is None:
+        return not_run(name, _ABSENT, expected=expected)
+    both = a.given & b.given
+    valid = int(both.sum())
+    if not valid:
+        return undefined(name, "no question was answered by both", expected=expected, evidence=evidence)
+    value = similarity(a.group[both], b.group[both])
+    low, high = value * valid / expected, (value * valid + expected - valid) / expected
+    return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
+
+
+def _ensemble(cell: Cell, each: Sequence[Answers | None]) -> Value:
+    name, expected = f"ensemble_{cell.name}", len(questions(cell).rows)
+    groups = [part.group.astype(str) for part in each if part is not None]
+    if len(groups) < len(each) or not groups:
+        return not_run(name, _ABSENT, expected=expected)
+    agreed = ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
+    found, evidence = association(cell, agreed)
+    valid = int((agreed != NOT_AVAILABLE).sum())
+    return as_value(name, found.na_filtered, expected=expected, valid=valid, evidence=evidence)
+
+
+def _differences(
+    number: int, cell: Cell, run: Answers | None, plain: Answers | None, evidence: Mapping[str, Any]
+) -> Iterator[Value]:
+    names = (f"prefix_difference_{cell.name}_{number}", f"prefix_difference_{cell.name}_na_filtered_{number}")
+    expected = len(questions(cell).rows)
+    if run is None or plain is None:
+        yield from (not_run(name, _ABSENT, expected=expected) for name in names)
+        return
+    after, before = association(cell, run.group)[0], association(cell, plain.group)[0]
+    valid = int((run.group != NOT_AVAILABLE).sum())
+    for name, triples in zip(
+        names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True
+    ):
+        yield as_value(name, prefix_difference(*triples), expected=expected, valid=valid, evidence=evidence)

@@ -1,0 +1,62 @@
+"""Stereotypical bias of multimodal models: from answers to the association scores of Table 2 and their mean.
+
+Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", section 5.3. Six cells (two attributes,
+three scenarios) have four raw values each:
+
+- `<cell>`: S, N/A answers as in the paper; `high` (the ranked side) takes no discount for them;
+- `<cell>_na_filtered`: S over the answers that name a group;
+- `<cell>_na_rate`: share of the answers that name none, or several;
+- `<cell>_position_share`: how often the most used side of the picture (place in the sentence, for persona) is chosen.
+
+`compare` (submissions/benchmarks/stereotypical_bias/compare.py) adds what needs several submissions.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
+from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, score_draws, score_limits
+from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
+from fairspace.submissions.format.schema import Submission
+
+__all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
+
+
+def signature(submission: Submission) -> dict[str, str]:
+    """The parser and the run's prompt prefix."""
+    return {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
+
+
+BENCHMARK = Benchmark(
+    name="stereotypical_bias",
+    title="Stereotypical bias",
+    dataset_revisions=plan.REVISIONS,
+    tasks=tuple(
+        Task(
+            name,
+            "responses",
+            1,
+            partial(plan.ids, name),
+            tuple(f"{cell.name}{filtered}" for cell in CELLS if cell.task == name for filtered in ("", "_na_filtered")),
+        )
+        for name in plan.TASKS
+    ),
+    measure=measure,
+    standards={INAUGURAL.name: INAUGURAL},
+    score=score,
+    higher_is_better=False,
+    signature=signature,
+    headline=(*(cell.name for cell in CELLS), "total"),
+    designs=designs,
+    score_draws=score_draws,
+    score_limits=score_limits,
+    adjustable=adjustable,
+    drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
+)

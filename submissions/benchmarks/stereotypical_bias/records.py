@@ -1,0 +1,144 @@
+"""The questions of the six cells of the stereotypical bias benchmark, and what a submission answers to them.
+
+A cell is one attribute (gender, race) and one scenario (occupation, descriptor, persona) of "Measuring Stereotypical
+Bias in Multi-modal Large Language Models".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, parse
+from fairspace.submissions.format.schema import Submission
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One attribute and scenario: the questions of `task` about the instances from `first` on."""
+
+    attribute: plan.Attribute
+    scenario: str
+    task: str
+    instances: tuple[str, ...]
+    first: int = 0
+
+    @property
+    def name(self) -> str:
+        """For example `gender_occupation`."""
+        return f"{self.attribute}_{self.scenario}"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """L_A of the paper."""
+        return plan.GROUPS[self.attribute]
+
+    @property
+    def offers(self) -> npt.NDArray[np.bool_]:
+        """(o, k): which groups a kind of question offers; pairs for vision, all at once for language."""
+        k = len(self.groups)
+        if self.scenario == "persona":
+            return np.ones((1, k), dtype=bool)
+        return np.array([[g in pair for g in range(k)] for pair in combinations(range(k), 2)])
+
+
+CELLS = tuple(
+    cell
+    for attribute in plan.ATTRIBUTES
+    for cell in (
+        Cell(attribute, "occupation", f"vision_{attribute}", plan.OCCUPATIONS),
+        Cell(attribute, "descriptor", f"vision_{attribute}", plan.DESCRIPTORS, len(plan.OCCUPATIONS)),
+        Cell(attribute, "persona", f"language_{attribute}", plan.TRAITS),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """All questions of one cell.
+
+    Args:
+        rows: (n,) their rows in the task's items.
+        instance: (n,) index into the cell's instances.
+        offer: (n,) index into the cell's offers.
+        options: (n, m) the group at each position: left and right, or the order in the sentence.
+    """
+
+    rows: Integers
+    instance: Integers
+    offer: Integers
+    options: Integers
+
+
+@lru_cache
+def questions(cell: Cell) -> Questions:
+    """The questions of a cell, the same for every submission."""
+    items = plan.items(cell.task)
+    number = items["instance"].to_numpy().astype(np.int64) - cell.first
+    rows = np.flatnonzero((number >= 0) & (number < len(cell.instances)))
+    if cell.scenario == "persona":
+        options = np.array(plan.orders(cell.attribute))[items["order"].to_numpy()[rows]]
+        offer = np.zeros(len(rows), dtype=np.int64)
+    else:
+        options = np.stack([items[side].to_numpy()[rows].astype(np.int64) for side in ("left", "right")], axis=1)
+        kind = np.zeros((len(cell.groups),) * 2, dtype=np.int64)
+        for at, (a, b) in enumerate(combinations(range(len(cell.groups)), 2)):
+            kind[a, b] = kind[b, a] = at
+        offer = kind[options[:, 0], options[:, 1]]
+    return Questions(rows, number[rows], offer, options)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a submission says to the questions of one cell.
+
+    Args:
+        group: (n,) the chosen group, `NOT_AVAILABLE` where none.
+        position: (n,) its side or place in the sentence, `NOT_AVAILABLE` where none.
+        given: (n,) whether there is a response at all.
+    """
+
+    group: Integers
+    position: Integers
+    given: npt.NDArray[np.bool_]
+
+
+def _choices(submission: Submission, task: str) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
+    """The parsed choice of every item of a task and whether it has a response; None if the task has no rows."""
+    rows = submission.rows("responses", task)
+    if not rows.num_rows:
+        return None
+    known = plan.ids(task, submission.meta.dataset_revision)
+    at = pc.index_in(rows["id"], value_set=known).to_numpy()
+    choice = np.full(len(known), NOT_AVAILABLE, dtype=np.int64)
+    given = np.zeros(len(known), dtype=bool)
+    choice[at] = parse(rows["response"], task)
+    given[at] = pc.is_valid(rows["response"]).to_numpy()
+    return choice, given
+
+
+def answers(submission: Submission) -> dict[str, Answers | None]:
+    """The answers of every cell by its name; None where the submission has no rows of its task."""
+    parsed = {task: _choices(submission, task) for task in plan.TASKS}
+    found: dict[str, Answers | None] = {}
+    for cell in CELLS:
+        task, asked = parsed[cell.task], questions(cell)
+        if task is None:
+            found[cell.name] = None
+            continue
+        choice, given = task[0][asked.rows], task[1][asked.rows]
+        if cell.scenario == "persona":
+            group, position = choice, np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
+        else:
+            one = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
+            group, position = np.where(choice < 0, choice, one), choice
+        found[cell.name] = Answers(group, position, given)
+    return found

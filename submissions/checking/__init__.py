@@ -1,0 +1,1 @@
+"""Check a submission's tables against their benchmark."""

@@ -1,0 +1,108 @@
+"""Whether `submission.json` is what the format asks for, with one fault per field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.format.collector import Collector, show
+from fairspace.submissions.format.schema import Confusion, LabelError, SubmissionMeta, Tool
+from fairspace.submissions.reading.tables import META
+
+_TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
+SHOWN = 1_000
+"""Details that are turned into faults; submission.json has 17 fields."""
+_KINDS = {
+    "string_type": "a text, in quotation marks",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "list_type": "a list",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "too_short": "at least one, or no such field",
+    "too_long": "at most 8",
+}
+_BEYOND = ("greater_than_equal", "less_than_equal", "finite_number")
+_SHAPES = ("value_error", "too_short", "too_long")
+_CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
+
+
+def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
+    """The model of `submission.json`, and a fault for each field that does not fit.
+
+    With a fault, it is just what the rows can still be checked against, so that one run shows all faults; None if the
+    benchmark or the dataset revision is not known.
+    """
+    try:
+        meta = SubmissionMeta.model_validate(data)
+    except ValidationError as error:
+        noted: set[tuple[str, str]] = set()
+        for detail in error.errors(include_url=False)[:SHOWN]:
+            _note(detail, noted, faults)
+        return _salvaged(data)
+    if type(data["format"]) is not int:
+        faults.add("UNKNOWN_FORMAT", META, f"format {show(data['format'])}", expected="the integer 1", kind="format")
+        return None
+    return meta
+
+
+def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
+    name, revision = data.get("benchmark"), data.get("dataset_revision")
+    if name not in NAMES or revision not in benchmark(name).dataset_revisions:
+        return None
+    tool = {"name": "faulty", "version": "faulty"}
+    rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")
+    tools = {role: tool for role in ("labels", "judge") if role in data}
+    known = {"format": 1, "benchmark": name, "dataset_revision": revision, "generation": {}}
+    meta = SubmissionMeta.model_validate(known | rest | tools)
+    others = data.get("other_judges")
+    named = [entry["name"] for entry in others if _is_named(entry)] if isinstance(others, list) else []
+    return meta.model_copy(update={"other_judges": [Tool.model_construct(name=n, version="faulty") for n in named]})
+
+
+def _is_named(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("name"), str)
+
+
+def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
+    place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
+    where = ".".join(place[:4])
+    found, kind = detail["input"], detail["type"]
+    name = f"field {show(where)}"
+    matrix = place[0] == "label_error"
+    nested = Tool if not matrix else LabelError if len(place) < 3 else Confusion
+    fields = list((SubmissionMeta if len(place) < 2 else nested).model_fields)
+    if kind == "missing":
+        code, what, expected = "MISSING_FIELD", f"no {name}", "every required field"
+    elif kind == "extra_forbidden":
+        code, what, expected = "UNKNOWN_FIELD", f"{name}{did_you_mean(place[-1][:64], fields)}", ", ".join(fields)
+    elif kind == "literal_error":
+        code, expected = _CHOICES.get(where, "UNKNOWN_VALUE"), str(detail.get("ctx", {}).get("expected", ""))
+        choices = expected.replace("'", "").replace(" or ", ", ").split(", ")
+        what = f"{name} is {show(found)}{did_you_mean(found[:64], choices) if isinstance(found, str) else ''}"
+    elif kind in _TEXT_ERRORS:
+        code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
+    elif matrix and kind in _SHAPES:
+        said = detail["msg"].removeprefix("Value error, ")
+        expected = (
+            said if kind == "value_error" else "for each attribute its labels, and a row of counts for each label"
+        )
+        code, what = "LABEL_ERROR", f"{name} is {show(found)}"
+    elif kind in _BEYOND:
+        expected = "a count from 0 to 10,000,000" if matrix else "billions, from 1e-9 to 100,000"
+        code, what = "VALUE_RANGE", f"{name} is {show(found)}"
+    else:
+        setting = (
+            kind not in ("dict_type", "model_type")
+            and len(place) > 1
+            and (place[0] == "generation" or "settings" in place[1:3])
+        )
+        expected = "text, a number, true, false or null" if setting else _KINDS.get(kind, detail["msg"])
+        code, what = "WRONG_TYPE", f"{name} is {show(found)}"
+    if (code, where) not in noted:
+        noted.add((code, where))
+        faults.add(code, META, what, expected=expected, kind=where[:64])

@@ -1,0 +1,251 @@
+"""Check a submission: read it safely, hold it against its benchmark, and give either the submission or every fault.
+
+A submission is data. Nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.manifest import check_manifest
+from fairspace.submissions.checking.meta import check_meta
+from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
+from fairspace.submissions.reading.canonical import digest
+from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.images import read_image_keys
+from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.members import Member
+from fairspace.submissions.reading.tables import (
+    META,
+    Budget,
+    Files,
+    Progress,
+    Rows,
+    read_object,
+    read_table,
+    sort_files,
+)
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What came of checking a submission.
+
+    Args:
+        submission: the submission, its rows sorted by key; None if there is a fault.
+        faults: all of them, those of one kind in one file as one with a count.
+        notes: what is no fault but worth knowing: tasks without rows, faults left out.
+    """
+
+    submission: Submission | None
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the submission can be scored."""
+        return self.submission is not None
+
+
+def check_submission(
+    path: Path,
+    *,
+    limits: Limits = LIMITS,
+    progress: Progress | None = None,
+    allow_baseline: bool = True,
+    allow_images: bool = False,
+) -> CheckReport:
+    """Read and check the submission at `path`.
+
+    Args:
+        path: a folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
+        limits: how much is read.
+        progress: called with what is being done, how much is done, and of how much.
+        allow_baseline: whether `baseline` in submission.json is fine (a public board says no).
+        allow_images: whether images may be handed in instead of annotations (a public board says no: it labels nobody's
+            picture); the submission then holds what they are called, and must be labelled before it can be scored.
+
+    Errors: UsageError if there is nothing at `path`; whatever is wrong with the submission is a fault, never an error.
+    """
+    faults = Collector(limits.faults)
+    with open_container(Path(path), limits, faults) as members:
+        files = sort_files(members, faults)
+        meta = _meta(files.meta, bool(members), limits, faults)
+        manifest = check_manifest(files.manifest, limits, faults)
+        budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
+        images = files.tables.pop("images", [])
+        bench = _benchmark(meta, files, allow_baseline, faults)
+        images = _images(images, meta, bench, files, allow_images, faults)
+        read = {
+            name: read_table(name, files.tables[name], limits, faults, budget)
+            for name in SCHEMAS
+            if name in files.tables and (bench is None or name in _taken(bench))
+        }
+        keys = read_image_keys(images, limits, faults, budget) if images else None
+    tables: dict[str, pa.Table] = {}
+    for done, (name, rows) in enumerate(read.items()):
+        if progress is not None:
+            progress(f"check {name}", done, len(read))
+        tables[name] = check_table(name, rows, meta, bench, limits, faults)
+    _check_labels(read, keys, meta, limits, faults)
+    tables = {name: table for name, table in tables.items() if table.num_rows}
+    if keys is not None:
+        _check_images(keys, meta, bench, limits, faults)
+    if not set(tables) - {"human_labels"} and not (keys and keys.table.num_rows) and not faults.all():
+        faults.add("EMPTY_SUBMISSION", "the submission", "no row in any table", expected="rows of at least one task")
+    notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
+    if faults.all() or meta is None or bench is None:
+        return CheckReport(None, faults.all(), tuple(notes))
+    found = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
+    return CheckReport(found, (), tuple(_notes(found, bench)))
+
+
+def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:
+    """The checked submission at `path`. SubmissionError holds every fault; UsageError: there is nothing at `path`."""
+    report = check_submission(path, limits=limits, progress=progress)
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    return report.submission
+
+
+def _meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
+    if member is None:
+        if any_member or not faults.all():
+            what = "no submission.json" if any_member else "nothing at all"
+            faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
+        return None
+    try:
+        return check_meta(read_object(member, limits.meta_bytes, limits.depth), faults)
+    except RefusedError as refused:
+        faults.refuse(refused, META)
+        return None
+
+
+def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
+    """The benchmark that submission.json names; notes what in it does not fit the benchmark or the tables."""
+    if meta is None:
+        return None
+    bench = benchmark(meta.benchmark)
+    if meta.dataset_revision not in bench.dataset_revisions:
+        hint = did_you_mean(meta.dataset_revision, bench.dataset_revisions)
+        what = f"dataset_revision {show(meta.dataset_revision)}{hint}"
+        faults.add("UNKNOWN_REVISION", META, what, expected=", ".join(bench.dataset_revisions))
+    if meta.baseline is not None and not allow_baseline:
+        faults.add("BASELINE_NOT_ALLOWED", META, f"baseline {show(meta.baseline)}", expected="no field 'baseline'")
+    if "annotations" in files.tables and meta.labels is None:
+        faults.add("MISSING_LABELS", META, "annotations, but no 'labels'", expected="labels: name and version")
+    if "judgements" in files.tables and meta.judge is None:
+        faults.add("MISSING_JUDGE", META, "judgements, but no 'judge'", expected="judge: name and version")
+    judges = [tool.name for tool in (*([meta.judge] if meta.judge else []), *(meta.other_judges or ()))]
+    for name in dict.fromkeys(name for name in judges if judges.count(name) > 1):
+        what = f"{judges.count(name)} judges named {show(name)}"
+        faults.add("DUPLICATE_JUDGE", META, what, expected="judges of different names")
+    taken = _taken(bench)
+    for name in files.tables:
+        if name not in taken:
+            file = files.tables[name][0].name
+            faults.add("UNEXPECTED_TABLE", file, f"{name} for {bench.name}", expected=", ".join(taken))
+    return bench
+
+
+def _taken(bench: Benchmark) -> list[str]:
+    """The tables of a benchmark: those of its tasks, and people's labels where there are images."""
+    tables = {task.table for task in bench.tasks}
+    return [name for name in SCHEMAS if TASKS_OF.get(name, name) in tables]
+
+
+def _images(
+    images: list[Member],
+    meta: SubmissionMeta | None,
+    bench: Benchmark | None,
+    files: Files,
+    allowed: bool,
+    faults: Collector,
+) -> list[Member]:
+    """The files of images that are to be read; notes where they may not be, or other files contradict them."""
+    if not images:
+        return []
+    file = images[0].name
+    if not allowed:
+        faults.add("IMAGES_NOT_ALLOWED", file, "images", expected="annotations alone")
+        return []
+    if "annotations" in files.tables:
+        what = f"{file} and {files.tables['annotations'][0].name}"
+        faults.add("IMAGES_AND_ANNOTATIONS", file, what, expected="images, or what was found in them")
+    if meta is not None and meta.labels is not None and "annotations" not in files.tables:
+        faults.add("LABELS_NOT_ALLOWED", META, f"labels by {show(meta.labels.name)}", expected="no field 'labels'")
+    if meta is not None and meta.label_error is not None and "annotations" not in files.tables:
+        what = f"label_error of {show(meta.label_error.source)}"
+        faults.add("LABELS_NOT_ALLOWED", META, what, expected="no field 'label_error'", kind="label_error")
+    if bench is not None and not any(task.table == "annotations" for task in bench.tasks):
+        faults.add("UNEXPECTED_TABLE", file, f"images for {bench.name}", expected="a benchmark with images")
+        return []
+    return images
+
+
+def _check_labels(
+    read: Mapping[str, Rows], keys: Rows | None, meta: SubmissionMeta | None, limits: Limits, faults: Collector
+) -> None:
+    """Note people's labels of what is not handed in, and a measured error of labels where nothing is labelled."""
+    annotations = read["annotations"].table if "annotations" in read else SCHEMAS["annotations"].empty_table()
+    if "human_labels" in read:
+        people = RowCheck("human_labels", read["human_labels"], limits, faults)
+        if keys is not None and not annotations.num_rows:
+            people.annotated(keys.table, "an image of images")
+        else:
+            people.annotated(annotations, "a face of annotations")
+    if meta is not None and meta.label_error is not None and keys is None and not annotations.num_rows:
+        what = f"label_error of {show(meta.label_error.source)}, and no annotations for {meta.benchmark}"
+        faults.add("LABEL_ERROR", META, what, expected="no field 'label_error'", kind="label_error")
+
+
+def _check_images(
+    rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
+) -> None:
+    """Note every image that fits no item or comes twice: each is held against the rules as its one annotation would."""
+    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+        return
+    n = rows.table.num_rows
+    columns = {name: rows.table[name] for name in ("task", "id", "sample")}
+    columns |= {"face": pa.array([0] * n, pa.int32()), "status": pa.array(["refused"] * n, pa.string())}
+    whole = [columns.get(field.name, pa.nulls(n, field.type)) for field in ANNOTATIONS]
+    one_each = Rows(pa.table(whole, schema=ANNOTATIONS), rows.places, rows.files)
+    RowCheck("annotations", one_each, limits, faults).keys(bench, meta.dataset_revision)
+
+
+def check_table(
+    name: str, rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
+) -> pa.Table:
+    """The table sorted by its key; notes every row that does not fit."""
+    check = RowCheck(name, rows, limits, faults)
+    check.values()
+    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+        return rows.table
+    if name == "responses":
+        check.names(bench.name == "genres" and meta.dataset_revision == "upstream")
+    if name == "judgements":
+        check.judges([tool.name for tool in meta.other_judges or ()])
+    return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
+
+
+def _notes(found: Submission, bench: Benchmark) -> list[str]:
+    meta = found.meta
+    tables = [*found.tables.values(), *([] if found.images is None else [found.images])]
+    present = {task for table in tables for task in table["task"].unique().to_pylist()}
+    absent = [name for name in bench.task_names() if name not in present]
+    notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
+    if meta.baseline is not None:
+        notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
+    if found.images is not None:
+        notes.append(f"{found.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them")
+    return notes

@@ -1,0 +1,1 @@
+"""The `fairspace` command: one module per group of commands."""

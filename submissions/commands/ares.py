@@ -1,0 +1,270 @@
+"""The commands of the classifier, `fairspace ares`: train, add-attribute, evaluate, annotate, quality and drift."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairspace.submissions.errors import UsageError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Train, measure and run ARES, which labels the perceived presentation of persons in generated images.",
+)
+
+ModelArgument = Annotated[Path, typer.Argument(help="Folder of a trained model.", metavar="MODEL")]
+ConfigOption = Annotated[
+    str, typer.Option("--config", help="A TOML file, or `paper` or `tiny`, which come with this software.")
+]
+DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_classifier_25, or drawn:N.")]
+EndpointOption = Annotated[
+    bool, typer.Option("--ask-endpoint", help="Images may be sent to the endpoint that the model names.")
+]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1; a GPU if there is one.")]
+
+
+@app.command(epilog="Example: fairspace ares train --config tiny --data drawn:6000 --out built/ares")
+def train(
+    config: ConfigOption,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder to train into, or to go on in.")],
+) -> None:
+    """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
+    need_ares()
+    from fairspace.ares.training.stages import train as trained
+
+    trained(_config(config), data, out, progress=_tell)
+    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+
+
+@app.command("add-attribute", epilog="Example: fairspace ares add-attribute built/ares --config race.toml ...")
+def add_attribute(
+    model: ModelArgument,
+    config: ConfigOption,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder of the model with the new attribute.")],
+) -> None:
+    """Train and register the experts of a new attribute; all others stay as they are, to the bit."""
+    need_ares()
+    from fairspace.ares.training.stages import add_attribute as added
+
+    added(model, _config(config), data, out, progress=_tell)
+    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+
+
+@app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
+def evaluate(
+    model: ModelArgument,
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="Folder for the tables.")],
+    batch: Annotated[int, typer.Option(help="Images at a time; changes nothing but speed.", min=1)] = 64,
+    timed: Annotated[int, typer.Option(help="Images that seconds are taken with; 0 takes none.", min=0)] = 32,
+    seed: Annotated[int, typer.Option(help="Of drawn faces.", min=0)] = 0,
+    device: DeviceOption = "",
+    ask_endpoint: EndpointOption = False,
+    write_measurement: Annotated[
+        bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
+    ] = False,
+    date: Annotated[str, typer.Option(help="Of the measurement, YYYY-MM-DD; today if left out.")] = "",
+) -> None:
+    """Measure a model: reports, groups, calibration, speed, and the ablations E1 to E7 beside the printed tables."""
+    need_ares()
+    from fairspace.ares.evaluating.evaluate import evaluate as evaluated
+    from fairspace.submissions.progress import reported
+
+    with reported(f"Measuring {model}") as report:
+        found = evaluated(
+            model,
+            data,
+            out,
+            batch=batch,
+            seed=seed,
+            timed=timed,
+            device=device,
+            ask_endpoint=ask_endpoint,
+            progress=report,
+        )
+    for note in found.notes:
+        typer.echo(f"Note: {note}")
+    for row, each in found.ablations.items():
+        parts = {"all": each.accuracy, **each.tasks}
+        said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
+        typer.echo(f"{row:5}{each.reason or said}")
+    typer.echo(f"Wrote {out / 'report.md'} and its tables, with the printed figures beside them.")
+    if write_measurement:
+        from fairspace.ares.evaluating.measurement import write_measurement as written
+
+        written(model, found, date or datetime.datetime.now(tz=datetime.UTC).date().isoformat())
+        typer.echo(f"Wrote {model / 'measurement.json'}.")
+
+
+@app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
+def annotate(
+    images: Annotated[str, typer.Argument(help="A folder of images, Parquet or WebDataset shards, or a Hub dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
+    model: Annotated[str, typer.Option(help="Folder, or repository with @<revision> at its end.")],
+    batch: Annotated[int, typer.Option(help="Faces at a time; changes nothing but speed.", min=1)] = 64,
+    workers: Annotated[int, typer.Option(help="Threads that read ahead; changes nothing but speed.", min=0)] = 2,
+    task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
+    names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
+    kind: Annotated[str, typer.Option(help="Of the source, where it cannot be told.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(help="What a column is called, for example id=item; can be given again.")
+    ] = None,
+    config: Annotated[str, typer.Option(help="Config of a dataset.")] = "",
+    split: Annotated[str, typer.Option(help="Split of a dataset; train if left out.")] = "",
+    faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
+    engine: Annotated[str, typer.Option(help="local, or ray to spread the work over a cluster.")] = "local",
+    device: DeviceOption = "",
+    precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    ask_endpoint: EndpointOption = False,
+) -> None:
+    """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
+    need_ares()
+    from fairspace.ares.annotating.annotate import annotate as annotated
+    from fairspace.submissions.progress import reported
+
+    with reported(f"Annotating {images}") as report:
+        found = annotated(
+            model,
+            images,
+            out,
+            batch=batch,
+            workers=workers,
+            task=task,
+            names=names,
+            kind=kind,
+            columns=_columns(column or []),
+            config=config,
+            split=split,
+            detector=faces_setting(faces),
+            engine=engine,
+            device=device,
+            precision=precision,
+            ask_endpoint=ask_endpoint,
+            progress=report,
+        )
+    counts = found.data["counts"]
+    speed = f", {found.images_per_second:.1f} images/s" if found.images_per_second else ""
+    typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows{speed}")
+    for name, shares in found.shares.items():
+        routes = ", ".join(f"{route} {share:.1%}" for route, share in sorted(shares.items()))
+        typer.echo(f"  {name}: {routes}")
+    typer.echo("Labels are perceived presentation, measured with error.")
+
+
+@app.command(
+    epilog="Example: fairspace ares quality mine.run/images/generation_steer/shards --annotations mine --out rated"
+)
+def quality(
+    images: Annotated[str, typer.Argument(help="The steered images of IRIS, as `ares annotate` takes images.")],
+    annotations: Annotated[Path, typer.Option(help="Folder with annotations*.parquet of the same images.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder to write to, or to go on in; that of --annotations has its files replaced.")
+    ],
+    iqa: Annotated[str, typer.Option(help="Rates images: clip:ID; '' leaves image_quality as it is.")] = "clip",
+    face_iqa: Annotated[
+        str, typer.Option("--face-iqa", help="Rates faces: clip:ID, a proxy, or pyiqa:METRIC; '' likewise.")
+    ] = "clip",
+    similarity: Annotated[str, typer.Option(help="Compares images with prompts: clip:ID; '' likewise.")] = "clip",
+    reference: Annotated[str, typer.Option(help="Compares the images of a prompt: dinov2:ID; '' likewise.")] = "dinov2",
+    faces: Annotated[
+        str, typer.Option(help="Face detector, a folder or ID@REVISION; the whole image if left out.")
+    ] = "",
+    batch: Annotated[int, typer.Option(help="Images at a time; changes nothing but speed.", min=1)] = 32,
+    device: DeviceOption = "",
+) -> None:
+    """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was."""
+    need_quality()
+    from fairspace.submissions.progress import reported
+    from fairspace.submissions.reading.tables import META
+    from fairspace.submissions.running.quality.folder import fill_quality
+    from fairspace.submissions.running.quality.opening import open_quality
+
+    if not any((iqa, face_iqa, similarity, reference)):
+        raise UsageError("Nothing is to be measured; name one of --iqa, --face-iqa, --similarity, --reference.")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; name a folder for --out.")
+    if (out / META).exists():
+        raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
+    models = open_quality(
+        iqa=iqa,
+        face_iqa=face_iqa,
+        similarity=similarity,
+        reference=reference,
+        detector=faces_setting(faces),
+        device=device,
+    )
+    place = out.resolve()
+    cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
+    with reported(f"Measuring {images}") as report:
+        found = fill_quality(images, annotations, out, models, cache=cache, batch=batch, progress=report)
+    counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in found.counts.items() if number)
+    typer.echo(f"{out}: {counts or 'no images of the steer prompts'}")
+    for column, name in found.about.items():
+        typer.echo(f"  {column}: {name}")
+
+
+@app.command(epilog="Example: fairspace ares drift built/ares annotations/model-a annotations/model-b")
+def drift(
+    model: ModelArgument,
+    annotations: Annotated[list[Path], typer.Argument(help="Folders of annotations, one per generator.")],
+) -> None:
+    """Warn where routes or confidence on new images differ from the calibration set; exit code 1 if any does."""
+    need_ares()
+    from fairspace.ares.evaluating.drift import drift as drifted
+
+    found = drifted(model, annotations)
+    typer.echo(found.text())
+    if any(check.warns for check in found.checks):
+        raise typer.Exit(1)
+
+
+def need_ares() -> None:
+    """UsageError if what ARES runs on is not installed."""
+    _need("torch", "transformers", "xgboost", "safetensors")
+
+
+def need_quality() -> None:
+    """UsageError if what measures image quality is not installed."""
+    _need("torch", "transformers", "safetensors")
+
+
+def _need(*packages: str) -> None:
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[ares]'.")
+
+
+def _config(named: str) -> Path:
+    """A file, or one that comes with this software."""
+    from fairspace.ares.training.config import CONFIGS
+
+    own = CONFIGS / f"{named}.toml"
+    return own if own.is_file() else Path(named)
+
+
+def _columns(named: list[str]) -> dict[str, str] | None:
+    pairs = [one.partition("=") for one in named]
+    for one, (name, _, called) in zip(named, pairs, strict=True):
+        if not name or not called:
+            raise UsageError(f"--column {one}: write NAME=COLUMN, for example id=item.")
+    return {name: called for name, _, called in pairs} or None
+
+
+def faces_setting(named: str) -> dict[str, str] | None:
+    """Settings of the face detector that FOLDER or ID@REVISION names; None for ''."""
+    source, _, revision = named.partition("@")
+    return {"source": source, **({"revision": revision} if revision else {})} if named else None
+
+
+def _tell(event: Mapping[str, Any]) -> None:
+    """One line per epoch or router."""
+    figures = (f"{key} {value:.4g}" for key, value in event.items() if isinstance(value, float))
+    whole = (f"{key} {value}" for key, value in event.items() if isinstance(value, (int, str)))
+    typer.echo("  ".join([*whole, *figures]))

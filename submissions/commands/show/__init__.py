@@ -1,0 +1,1 @@
+"""Print results, plans and instruments in a terminal."""

@@ -1,0 +1,193 @@
+"""The commands that speak with a Space: `fairspace submit` and `fairspace status`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairspace.submissions.commands.app import SPACE, app
+from fairspace.submissions.commands.score import DEFAULT_STORE, StoreOption
+from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.values import Value
+
+if TYPE_CHECKING:
+    from fairspace.submissions.commands.space_client import SpaceClient
+
+SUBMIT_EXAMPLE = "Example: fairspace submit my-submission --space fairspace/leaderboard --wait"
+STATUS_EXAMPLE = "Example: fairspace status 0f1e2d3c4b5a69788796 --space fairspace/leaderboard"
+SpaceOption = Annotated[
+    str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
+]
+InsecureOption = Annotated[bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+
+
+def submit(
+    submission: Annotated[
+        Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
+    ],
+    space: SpaceOption,
+    organisation: Annotated[str, typer.Option(help="One of yours on the Hub, in whose name you hand in.")] = "",
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
+    check: Annotated[bool, typer.Option(help="Check here first, as the Space will.")] = True,
+    insecure: InsecureOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Hand a submission in to a Space; the same file again is the same submission, and counts once.
+
+    FAIRSPACE_TOKEN holds the token that the Space's page /submit makes for you. Exit code 1: refused, or failed.
+    """
+    client = _client(space, insecure)
+    if check:
+        _check(submission, tell=not as_json)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = client.submit(_zip(submission, Path(scratch)), organisation)
+    if wait and found["outcome"] == "waiting":
+        found = _watched(client, str(found["id"]), tell=not as_json)
+    _tell(client, found, as_json)
+
+
+def status(
+    name: Annotated[str, typer.Argument(help="What `fairspace submit` printed.", metavar="ID")],
+    space: SpaceOption,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
+    insecure: InsecureOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show where a submission of yours stands: its position, or its faults, or its scores and row.
+
+    FAIRSPACE_TOKEN holds your token. Exit code 1: refused, or failed.
+    """
+    client = _client(space, insecure)
+    found = _watched(client, name, tell=not as_json) if wait else client.status(name)
+    _tell(client, found, as_json)
+
+
+def _client(space: str, insecure: bool) -> SpaceClient:
+    from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
+
+    return SpaceClient(space_address(space, insecure), os.environ.get(TOKEN, "").strip())
+
+
+def _check(path: Path, *, tell: bool) -> None:
+    """SubmissionError holds the faults that the Space would find."""
+    from fairspace.submissions.checking.submission import check_submission
+    from fairspace.submissions.progress import reported
+
+    with reported(f"Checking {path.name}") as progress:
+        report = check_submission(path, progress=progress, allow_baseline=False)
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    if tell:
+        show.notes(report.notes)
+
+
+def _zip(path: Path, scratch: Path) -> Path:
+    """The submission as one file. UsageError if there is nothing at `path`."""
+    from fairspace.submissions.commands.packing import pack
+
+    if path.is_dir():
+        return pack(path, scratch / "submission.zip")
+    if not path.is_file():
+        raise UsageError(f"There is nothing at {path}. Name a folder or a zip.")
+    return path
+
+
+def _watched(client: SpaceClient, name: str, *, tell: bool) -> dict[str, Any]:
+    """Where a submission stands when it has ended; says on the way how it moves on."""
+    said, found = "", {}
+    for found in client.watch(name):
+        line = _standing(found)
+        if tell and line != said and found["outcome"] == "waiting":
+            typer.echo(line, err=True)
+            said = line
+    return found
+
+
+def _standing(found: dict[str, Any]) -> str:
+    """Where it stands, in a line."""
+    words = {
+        "queued": f"waits at position {found['position']}",
+        "running": "is being scored",
+        "retried": f"waits at position {found['position']} for another try ({found['tries']} so far)",
+    }
+    return plain(words.get(str(found["stage"]), str(found["outcome"])))
+
+
+def _tell(client: SpaceClient, found: dict[str, Any], as_json: bool) -> None:
+    """Print what became of a submission; exit code 1 if it was refused or failed."""
+    if as_json:
+        import json
+
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    else:
+        _print(client, found)
+    if found["outcome"] in ("refused", "failed"):
+        raise typer.Exit(1)
+
+
+def _print(client: SpaceClient, found: dict[str, Any]) -> None:
+    outcome, name = found["outcome"], plain(str(found["id"]))
+    if outcome == "waiting":
+        typer.echo(f"Submission {name} {_standing(found)}.")
+        typer.echo(f"Next: fairspace status {name} --space {client.address} --wait")
+    elif outcome == "scored":
+        again = ", which was there before" if found["same"] else ""
+        typer.echo(f"Submission {name} is scored{again}.")
+        show.values("Scores", [Value.from_json(value) for value in found["scores"].values()])
+        typer.echo(f"Its row: {client.address}{plain(found['row'])}" if found["row"] else "Its row was withdrawn.")
+    elif outcome == "refused":
+        typer.echo(f"Submission {name} was refused.")
+        show.faults([Fault(**fault) for fault in found["faults"]])
+    else:
+        reason = plain(str(found["reason"]))
+        typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
+        typer.echo("Hand it in again to have it tried again.")
+    typer.echo(f"Its page: {client.address}{plain(found['address'])}")
+
+
+@app.command(epilog="Example: fairspace leaderboard --port 7860 --insecure-local", rich_help_panel=SPACE)
+def leaderboard(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
+    store: StoreOption = DEFAULT_STORE,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
+    ] = False,
+    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines while nobody waits.")] = True,
+    admin: Annotated[
+        list[str] | None, typer.Option(help="A maintainer, who may withdraw rows; can be given again.")
+    ] = None,
+) -> None:
+    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
+    from fairspace.leaderboard_space.app import serve
+    from fairspace.leaderboard_space.settings import Settings
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    settings = Settings.from_environment()
+    if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
+        settings = replace(settings, work=Path(f"{store}.work"))
+    settings = replace(
+        settings,
+        store=store,
+        insecure_local=insecure_local,
+        baselines=settings.baselines and baselines,
+        admins=(*settings.admins, *(admin or ())),
+    )
+    typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
+    if not insecure_local:
+        typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")
+    serve(settings, port=port)

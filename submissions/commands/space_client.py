@@ -1,0 +1,180 @@
+"""Asks a Space over HTTP: hands a file in and reads what became of it.
+
+Everything may be asked twice: the same file of the same user is the same submission. So what meets no answer, an
+overloaded Space or a failing one is asked again, after waits that grow twofold with jitter, or as `Retry-After` says.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from fairspace.builders.errors import CodedError
+from fairspace.leaderboard_space.errors import CODES as SPACE_CODES
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.version import VERSION
+
+CODES: dict[str, str] = {
+    "SPACE_UNREACHABLE": "no Space answers at the address",
+    "NOT_A_SPACE": "what answers at the address is no Space of fairspace",
+    "SPACE_REFUSED": "the Space refused for a reason that this version does not know",
+}
+TOKEN = "FAIRSPACE_TOKEN"  # noqa: S105 the name of a variable
+TRIES = 6
+LONGEST_WAIT = 30.0
+LONGEST_OBEYED = 300.0
+"""Seconds; a Space that asks for more is not waited for."""
+_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_AGAIN = frozenset({"SPACE_UNREACHABLE", "TOO_MANY_REQUESTS", "STORE_FAILED", "OUR_FAULT"})
+"""Codes after which the same request may succeed soon; a full queue or a spent quota takes longer."""
+_CHUNK = 1 << 18
+
+
+class SpaceClientError(CodedError):
+    """A Space cannot be asked."""
+
+    codes = CODES
+
+
+def space_address(space: str, insecure: bool = False) -> str:
+    """The address of a Space that is named by an address, or as `owner/name` on the Hub.
+
+    UsageError: neither of both, or an address where a token would go unencrypted over a network.
+    """
+    if _ID.fullmatch(space):
+        return f"https://{re.sub(r'[^a-z0-9]+', '-', space.lower())}.hf.space"
+    parts = urlsplit(space)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise UsageError(f"{space!r} is no Space; name an address (https://...) or owner/name on the Hub.")
+    if parts.scheme == "http" and not (insecure or _is_loopback(parts.hostname)):
+        raise UsageError(f"{space} would send your token unencrypted; use https://, or --insecure if you must.")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass
+class SpaceClient:
+    """Asks one Space.
+
+    Args:
+        address: of the Space, without a slash at its end.
+        token: made on the Space's page /submit; '' where the Space asks for none.
+        sleep: waits for some seconds.
+        draw: a random number in [0, 1), for jitter.
+    """
+
+    address: str
+    token: str = field(default="", repr=False)
+    sleep: Callable[[float], None] = lambda seconds: time.sleep(seconds)
+    draw: Callable[[], float] = random.random
+
+    def submit(self, file: Path, organisation: str = "") -> dict[str, Any]:
+        """Hand a zip in; where it stands. Errors: as `_ask`."""
+        params = {"organisation": organisation} if organisation else {}
+        return self._ask("POST", "/api/v1/submissions", file, params)
+
+    def status(self, name: str) -> dict[str, Any]:
+        """Where a submission stands. Errors: as `_ask`."""
+        return self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}")
+
+    def watch(self, name: str) -> Iterator[dict[str, Any]]:
+        """Where a submission stands, again and again, until it has ended. Errors: as `_ask`."""
+        wait = 1.0
+        while True:
+            found = self.status(name)
+            yield found
+            if found["outcome"] != "waiting":
+                return
+            self.sleep(wait)
+            wait = min(15.0, wait * 1.3)
+
+    def _ask(
+        self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """The answer to a request.
+
+        Errors: SpaceError as the Space gives it; SpaceClientError.
+        """
+        tries = 0
+        while True:
+            tries += 1
+            wait = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2)
+            try:
+                answer = self._send(method, path, file, params or {})
+                error = _refusal(answer, self.address)
+            except httpx.TransportError as trouble:
+                error, answer = self._unreachable(trouble), None
+            if error is None and answer is not None:
+                found: dict[str, Any] = answer.json()
+                return found
+            asked = _retry_after(answer)
+            assert error is not None
+            again = error.code in _AGAIN
+            if not again or tries == TRIES or asked > LONGEST_OBEYED:
+                raise error
+            self.sleep(max(asked, wait))
+
+    def _send(self, method: str, path: str, file: Path | None, params: Mapping[str, str]) -> httpx.Response:
+        headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
+        if self.token:
+            headers["X-Fairspace-Token"] = self.token
+        body = None
+        if file is not None:
+            headers |= {"Content-Type": "application/zip", "Content-Length": str(file.stat().st_size)}
+            body = _chunks(file)
+        with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
+            return client.request(method, f"{self.address}{path}", params=params, content=body)
+
+    def _unreachable(self, error: httpx.TransportError) -> SpaceClientError:
+        what = f"no answer ({type(error).__name__}: {error})"
+        mend = "check the address and the connection, and try again: nothing is handed in twice"
+        return SpaceClientError("SPACE_UNREACHABLE", self.address, what, "a Space that answers", mend)
+
+
+def _chunks(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+
+
+def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
+    """What an answer refuses, None if nothing."""
+    try:
+        told = answer.json()
+    except ValueError:
+        told = None
+    if answer.is_success and isinstance(told, dict) and "outcome" in told:
+        return None
+    parts = ("code", "where", "what", "expected", "mend")
+    if not isinstance(told, dict) or not all(isinstance(told.get(part), str) for part in parts):
+        if answer.status_code in (429, 502, 503, 504):  # of a proxy before it
+            what = f"status {answer.status_code}"
+            return SpaceClientError("SPACE_UNREACHABLE", address, what, "a Space that answers", "try again later")
+        what = f"an answer of status {answer.status_code} that no Space gives"
+        return SpaceClientError("NOT_A_SPACE", address, what, "a Space of fairspace", "check the address")
+    code, where, what, expected, mend = (told[part] for part in parts)
+    if code in SPACE_CODES:
+        return SpaceError(code, where, what, expected, mend)
+    return SpaceClientError("SPACE_REFUSED", where, f"{code}: {what}", expected, mend)
+
+
+def _retry_after(answer: httpx.Response | None) -> float:
+    """Seconds that an answer asks to wait; 0 if it names none."""
+    told = answer.headers.get("Retry-After", "") if answer is not None else ""
+    return float(told) if told.isascii() and told.isdigit() else 0.0

@@ -1,0 +1,233 @@
+"""`fairspace standard`: what the standards fix, how they differ, a new one from a board, and whether one is due.
+
+Exit codes: 0 done, 2 wrong use; of `check`, 0 if no trigger is met and 1 if one is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.commands.store import existing_store
+from fairspace.submissions.errors import UsageError, plain
+
+if TYPE_CHECKING:
+    from fairspace.submissions.results.row import Row
+    from fairspace.submissions.standards.triggers import Succession
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Standards: how raw values become scores. Show and compare them, propose one, see whether one is due.",
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Named = Annotated[str, typer.Argument(help="BENCHMARK/NAME, for example iris/inaugural.", metavar="STANDARD")]
+Store = Annotated[str, typer.Option("--store", envvar="FAIRSPACE_STORE", help="A folder, or hf://datasets/OWNER/NAME.")]
+DEFAULT_STORE = ".fairspace"
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
+    """The boards of a store under some standards."""
+    from fairspace.leaderboard_space.state import State
+
+    storage = existing_store(store)
+    state = State(storage)
+    state.refresh()
+    found: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
+    storage.close()
+    return found
+
+
+@app.command("list", epilog="Example: fairspace standard list")
+def list_(as_json: Json = False) -> None:
+    """List the standards of all benchmarks: released or draft, size of the cohort, threshold, hash."""
+    from fairspace.submissions.standards.documents import listed
+
+    found = listed()
+    if as_json:
+        _print_json([asdict(one) for one in found])
+        return
+    lines = [
+        (
+            f"{one.benchmark}/{one.name}",
+            "draft" if one.draft else "released",
+            one.date,
+            one.cohort or "none",
+            "–" if one.tau is None else f"{one.tau:g}",
+            one.sha256[:16],
+        )
+        for one in found
+    ]
+    show.table("Standards", ("standard", "state", "date", "cohort", "tau", "hash"), lines)
+
+
+@app.command("show", epilog="Example: fairspace standard show iris/inaugural")
+def show_(standard: Named, as_json: Json = False) -> None:
+    """Show everything that a standard fixes: the whole document, and whether its reference files are unchanged."""
+    from fairspace.submissions.standards.documents import changed_references, digest, document, fields, named
+
+    bench, found = named(standard)
+    told = document(bench.name, found)
+    changed = changed_references(found)
+    if as_json:
+        _print_json({**told, "sha256": digest(told), "changed_references": changed})
+        return
+    typer.echo(f"{bench.title}, standard {found.name}: {'draft' if found.draft else 'released'}, {digest(told)}")
+    lines = dict(fields(told))
+    wide = max(map(len, lines)) + 2
+    for name, value in lines.items():
+        typer.echo(f"{name:{wide}}{_told(value)}")
+    for name in changed:
+        typer.secho(f"builders/reference/{name} is not the file of this standard any more.", fg="red", err=True)
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return plain(", ".join(f"{key} {_part(key, part)}" for key, part in value.items() if part != ""))
+    if isinstance(value, list):
+        return plain(", ".join(map(_told, value))) or "none"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return "yes" if value is True else "no" if value is False else plain(str(value)) or "–"
+
+
+def _part(key: str, value: Any) -> str:
+    """A part of a row; a metric without a bound is scaled by its logarithm."""
+    return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else _told(value)
+
+
+@app.command(epilog="Example: fairspace standard diff iris/inaugural iris/algorithm_1 --store .fairspace")
+def diff(
+    first: Named,
+    second: Named,
+    store: Annotated[str, typer.Option("--store", help="Also what it does to the ranks of this store.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Compare two standards of one benchmark, field by field: metrics, parameters and, with --store, ranks."""
+    from fairspace.submissions.standards.documents import differences, document, moves, named
+
+    (bench, one), (other_bench, other) = named(first), named(second)
+    if bench.name != other_bench.name:
+        raise UsageError(f"{first} and {second} are of two benchmarks; compare standards of one.")
+    found = differences(document(bench.name, one), document(bench.name, other))
+    moved = []
+    if store:
+        before, after = _rows(store, bench.name, one.name, other.name)
+        moved = moves(after, before)
+    if as_json:
+        ranks = [
+            {"entry": m.row.entry, "model": m.row.model, "cohort": m.row.cohort, "first": m.before, "second": m.rank}
+            for m in moved
+        ]
+        _print_json({"fields": [asdict(one) for one in found], **({"ranks": ranks} if store else {})})
+        return
+    for line in found:
+        typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
+    if store:
+        lines = [(m.row.model, m.row.cohort or "–", m.before or "–", m.rank or "–", m.change) for m in moved]
+        show.table(f"Ranks in {store}", ("model", "cohort", one.name, other.name, "change"), lines)
+
+
+@app.command(epilog="Example: fairspace standard propose second --why 'The board has 20 models.' --out second.py")
+def propose(
+    name: Annotated[str, typer.Argument(help="Of the new standard: lower-case letters, digits, _.", metavar="NAME")],
+    why: Annotated[str, typer.Option(help="Why it should stand beside the others, in a sentence; it is in the file.")],
+    out: Annotated[Path | None, typer.Option(help="File to write; printed if left out.")] = None,
+    store: Store = DEFAULT_STORE,
+    like: Annotated[
+        str, typer.Option(help="IRIS standard that gives metrics, divisors, K, tau and floors.")
+    ] = "algorithm_1",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="An entry or a ranked model that enters; can be given again. All ranked ones if left out."),
+    ] = None,
+    printed: Annotated[bool, typer.Option(help="The printed rows of the cohort enter, too, where they can.")] = True,
+) -> None:
+    """Propose an IRIS standard: S puts the median of the board's models at 60, K stays. It registers nothing."""
+    from fairspace.submissions.standards.documents import named
+    from fairspace.submissions.standards.proposal import chosen
+    from fairspace.submissions.standards.proposal import propose as proposed
+    from fairspace.submissions.standards.source import source
+
+    bench, base = named(f"iris/{like}")
+    if name in bench.standards:
+        raise UsageError(f"IRIS has a standard {name} already; released ones never change. Choose another name.")
+    if out is not None and (out.exists() or not out.parent.is_dir()):
+        raise UsageError(f"{out} cannot be written: it is there already, or its folder is not.")
+    [rows] = _rows(store, "iris", like)
+    found = proposed(chosen(rows, base, model or (), printed), base, name, f"{datetime.now(UTC):%Y-%m-%d}", why)
+    text = source(found)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    out.write_text(text, encoding="utf-8")
+    lines = [(f.part, f.rows, f"{f.before:.2f}", f"{f.after:.2f}", f"{f.spread:.2f}") for f in found.fits]
+    show.table(f"{name}, like {like}", ("sector", "models", "median before", "after", "quartiles"), lines)
+    typer.echo(f"Wrote {out}. Next: review it; CONTRIBUTING.md, 'Add a standard', says how it is registered.")
+
+
+@app.command(epilog="Example: fairspace standard check --store .fairspace")
+def check(
+    store: Store = DEFAULT_STORE,
+    standard: Annotated[str, typer.Option(help="IRIS standard whose succession is asked for.")] = "inaugural",
+    as_json: Json = False,
+) -> None:
+    """Say whether a next IRIS standard is due (A.3.4), row by row; exit code 1 if the ceiling trigger is met."""
+    from fairspace.submissions.standards.documents import named
+    from fairspace.submissions.standards.triggers import NEW_DIMENSIONS, succession
+
+    _, found = named(f"iris/{standard}")
+    [rows] = _rows(store, "iris", standard)
+    told = succession(rows, standard, found.sectors, found.cohort)
+    if as_json:
+        _print_json({**asdict(told), "new_dimensions": NEW_DIMENSIONS})
+    else:
+        _show_succession(told)
+        if found.fidelity_by_goodness:
+            typer.echo(f"Note: the RFS_Und of {standard} rises with a larger drift from labour statistics.")
+        typer.echo(f"New dimensions: {NEW_DIMENSIONS}.")
+    raise typer.Exit(1 if told.met else 0)
+
+
+def _show_succession(told: Succession) -> None:
+    from fairspace.submissions.standards.triggers import DIMENSIONS, HIGH, MORE_THAN
+
+    lines = [
+        (
+            one.model,
+            one.organisation,
+            ", ".join(f"{sector} {score:.2f}" for sector, score in one.sectors.items()),
+            one.dimensions,
+            "no interval" if one.surely is None else ", ".join(one.surely) or "none",
+        )
+        for one in told.reached
+    ]
+    if lines:
+        headers = ("model", "institution", "worst case", "of IFS, RFS, BIS", "low end of the interval, too")
+        show.table(f"New models with at least {HIGH:g} in {DIMENSIONS} sectors, {told.standard}", headers, lines)
+    typer.echo(
+        f"Ceiling: {'met' if told.met else 'not met'}. {len(told.reached)} of {told.looked_at} new ranked models reach "
+        f"it, from {_institutions(told.institutions)}; more than {MORE_THAN} are asked for."
+    )
+    if not told.reached:
+        return
+    unknown = f" ({told.unknown} of the models keep no draws, so have none)" if told.unknown else ""
+    typer.echo(
+        f"Beside it: {_institutions(told.institutions_of_three)} if two of IFS, RFS and BIS are asked for; "
+        f"{told.institutions_surely} if the low end of the interval must reach it{unknown}."
+    )
+
+
+def _institutions(count: int) -> str:
+    return f"{count} institution{'s' * (count != 1)}"

@@ -1,0 +1,39 @@
+"""Errors that a user of the command can meet, and text made safe to print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_STEERING = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Unicode's category Cf, and what shows nothing: fillers, the empty Braille sign, variation selectors, tags."""
+_PILED = re.compile(
+    r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
+
+
+def plain(text: str) -> str:
+    """Untrusted text without what steers a terminal or a page: controls, line breaks, direction marks, invisible signs.
+
+    Halves of surrogate pairs, which no terminal can print, go too, and of accents piled on one letter all but three:
+    a hundred of them paint over the lines around.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _PILED.sub(r"\1", _STEERING.sub(" ", text))
+
+
+class UsageError(Exception):
+    """The caller asked for something that does not exist; the message says what there is instead."""
+
+
+def did_you_mean(found: str, known: Iterable[str]) -> str:
+    """' (did you mean ...?)' for the closest known word, or ''."""
+    close = get_close_matches(found, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,1 @@
+"""The submission format: schema, manifest, faults, writing."""

@@ -1,0 +1,72 @@
+"""Collecting faults: all of them in one run, those of one kind in one file as one fault with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fairspace.submissions.format.codes import CODES
+from fairspace.submissions.format.faults import Fault
+
+
+class RefusedError(ValueError):
+    """A file or a row that cannot be read, with the code that says why."""
+
+    def __init__(self, code: str, what: str, expected: str):
+        super().__init__(what)
+        self.code, self.what, self.expected = code, what, expected
+
+
+class Collector:
+    """The faults found so far, in the order in which they were met, at most `bound` of them."""
+
+    def __init__(self, bound: int):
+        self._bound = bound
+        self._faults: dict[tuple[str, str, str], Fault] = {}
+        self.left_out = 0
+
+    def add(
+        self,
+        code: str,
+        file: str,
+        what: str | Callable[[], str],
+        *,
+        expected: str,
+        place: str = "",
+        kind: str = "",
+        count: int = 1,
+    ) -> None:
+        """Note a fault.
+
+        Args:
+            code: one of `CODES`.
+            file: the file, safe to print; faults of one code, file and kind are one.
+            what: what was found; a function is called for the first place alone.
+            expected: what the format asks for.
+            place: where in the file, for example `line 3`.
+            kind: what tells faults of one code apart, for example the column.
+            count: how many rows have it.
+        """
+        key = (code, file, kind)
+        if key in self._faults:
+            self._faults[key] = replace(self._faults[key], count=self._faults[key].count + count)
+        elif len(self._faults) < self._bound:
+            where = f"{file} {place}" if place else file
+            found = what if isinstance(what, str) else what()
+            self._faults[key] = Fault(code, where, found, expected, CODES[code].mend, count)
+        else:
+            self.left_out += 1
+
+    def refuse(self, refused: RefusedError, file: str, place: str = "") -> None:
+        """Note what an exception says."""
+        self.add(refused.code, file, refused.what, expected=refused.expected, place=place)
+
+    def all(self) -> tuple[Fault, ...]:
+        """The faults so far."""
+        return tuple(self._faults.values())
+
+
+def show(text: object, length: int = 80) -> str:
+    """Any value, quoted and shortened; control characters, bidi marks and half surrogates are escaped."""
+    shown = repr(text[: length + 1] if isinstance(text, str) else text)
+    return shown if len(shown) <= length + 2 else shown[:length] + "...'"

@@ -1,0 +1,200 @@
+"""How a submission was made: models, engines, prompts, data, machine and time, one stage after another.
+
+`manifest.json` lies beside `submission.json`. It is not part of the content that is scored (a run that was interrupted
+gives the same submission at other times), so it does not enter the digest; it is checked like all else that is read.
+What decides the answers is in the result (`Manifest.run`); machine, times and tokens are not, so that a run which was
+broken and went on gives the same result as the unbroken one.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from fairspace.submissions.format.text import MARKS, Line
+
+FILE = "manifest.json"
+STAGES = 100
+"""Most stages of a manifest."""
+ENTRIES = 100
+"""Most entries of a list or an object in a stage."""
+Text = Annotated[str, StringConstraints(max_length=1000, pattern=rf"^[^{MARKS}]*$")]
+"""One line of at most 1,000 characters, none of which steers what shows it; it may be empty."""
+Time = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
+"""Time in UTC to the second, as ISO 8601."""
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Scalar = Text | int | float | bool | None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Git(_Model):
+    """The checkout that ran: its commit, and whether files differed from it."""
+
+    commit: Line
+    changed: bool
+
+
+class Stage(_Model):
+    """One thing that was done to make the submission."""
+
+    what: Literal["responses", "images", "annotations", "quality", "judgements"]
+    model: Line = Field(description="as its engine names it")
+    revision: Line = Field(description="commit, version or date; 'not stated' if nobody said")
+    engine: Line = Field(description="for example inspect_ai, diffusers, callable, ares")
+    engine_version: Line
+    settings: dict[Line, Scalar] = Field(
+        default_factory=dict, max_length=ENTRIES, description="of generation, as they were asked for"
+    )
+    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="sum of the sha256 of all prompts")
+    datasets: dict[Line, Text] = Field(
+        default_factory=dict, max_length=ENTRIES, description="dataset -> revision, or hash of its manifest"
+    )
+    tasks: list[Line] = Field(default_factory=list, max_length=ENTRIES)
+    requests: Count = 0
+    fates: dict[Line, Count] = Field(default_factory=dict, max_length=ENTRIES, description="fate -> requests")
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    limit: int | None = Field(
+        default=None, ge=1, lt=2**63, description="stimuli of a task at most; null for the whole benchmark"
+    )
+    stratified: bool = False
+    hardware: dict[Line, Scalar] = Field(default_factory=dict, max_length=ENTRIES)
+    software: dict[Line, Text] = Field(default_factory=dict, max_length=ENTRIES, description="package -> version")
+    git: Git | None = None
+    started: Time
+    ended: Time
+
+    def run(self) -> dict[str, Any]:
+        """What a result keeps of it: what decides the answers, and nothing of when and where."""
+        return self.model_dump(include=set(RUN))
+
+
+RUN = (
+    "what",
+    "model",
+    "revision",
+    "engine",
+    "engine_version",
+    "settings",
+    "prompts",
+    "datasets",
+    "tasks",
+    "limit",
+    "stratified",
+)
+"""Fields of a stage that a result keeps."""
+
+
+class Manifest(_Model):
+    """`manifest.json`."""
+
+    format: Literal[1] = 1
+    stages: list[Stage] = Field(max_length=STAGES)
+
+    def run(self) -> tuple[dict[str, Any], ...]:
+        """What a result keeps of it."""
+        return tuple(stage.run() for stage in self.stages)
+
+    def dumps(self) -> str:
+        """The manifest as JSON text."""
+        return self.model_dump_json(indent=1) + "\n"
+
+
+def limit_mark(limit: int, stratified: bool) -> str:
+    """What marks a run of a part of the benchmark."""
+    stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
+    return f"limited to {stimuli} a task{' (stratified)' if stratified else ''}"
+
+
+SAMPLE_MARK = "on a sample of the data"
+"""What marks a run whose data were the small sample that `fairspace build --sample` makes."""
+
+
+def on_sample(about: Mapping[str, Any]) -> bool:
+    """Whether settings of generation, or a stage of a result, say that data were the small sample of a dataset.
+
+    Those that say it have `sample_data`, or a dataset whose revision is such as `v1, sample, sha256:...`.
+    """
+    settings, datasets = about.get("settings"), about.get("datasets")
+    said = [about, settings if isinstance(settings, Mapping) else {}]
+    revisions = map(str, datasets.values()) if isinstance(datasets, Mapping) else ()
+    return any(one.get("sample_data") is True for one in said) or any("sample" in r.split(", ") for r in revisions)
+
+
+def now() -> str:
+    """The time in UTC to the second, as ISO 8601."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@lru_cache
+def hardware() -> dict[str, Scalar]:
+    """The machine: system, processor, cores, memory, and accelerators where torch was used; not its owner."""
+    found: dict[str, Scalar] = {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found["memory_gib"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+        found["accelerators"] = ", ".join(gpus) or "none"
+    return found
+
+
+def software(*packages: str) -> dict[str, str]:
+    """Versions of Python, fairspace and the named packages, those that are installed."""
+    found = {"python": platform.python_version(), "fairspace": version("fairspace")}
+    return {name: text for name, text in (found | {name: version(name) for name in packages}).items() if text}
+
+
+def version(package: str) -> str:
+    """The version of an installed package; '' if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@lru_cache
+def git() -> Git | None:
+    """The checkout that this software runs from; None if it is none, or git is not there."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        commit = _git(root, "rev-parse", "HEAD")
+        changed = bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return Git(commit=commit, changed=changed)
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a submission of our own; without stages if it has none. ValidationError: it is none of ours."""
+    file = folder / FILE
+    return Manifest.model_validate_json(file.read_bytes()) if file.is_file() else Manifest(stages=[])
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write `manifest.json` into a submission's folder."""
+    (folder / FILE).write_text(manifest.dumps(), encoding="utf-8")

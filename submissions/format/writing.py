@@ -1,0 +1,110 @@
+"""Write a submission: `submission.json` and its tables, into a new folder or a zip."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.manifest import FILE, Manifest
+from fairspace.submissions.format.schema import SCHEMAS, SubmissionMeta
+
+TableFormat = Literal["parquet", "jsonl"]
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_submission(
+    path: Path,
+    meta: SubmissionMeta,
+    tables: Mapping[str, pa.Table],
+    *,
+    table_format: TableFormat = "parquet",
+    shards: int = 1,
+    manifest: Manifest | None = None,
+) -> Path:
+    """Write a submission and return its path; the same content gives the same bytes.
+
+    Args:
+        path: a zip if it ends in .zip, else a folder, which must be new or empty.
+        meta: `submission.json`.
+        tables: table name -> rows; columns that are left out are null.
+        table_format: `parquet` or `jsonl`.
+        shards: files per table.
+        manifest: how it was made; None leaves the file out.
+
+    Errors: UsageError if there is something at `path`, a table or column is unknown, or a type does not fit.
+    """
+    files = {"submission.json": _json(meta.model_dump(exclude_none=True), indent=1).encode() + b"\n"}
+    if manifest is not None:
+        files[FILE] = manifest.dumps().encode()
+    for name, table in tables.items():
+        whole = _complete(name, table)
+        size = -(-whole.num_rows // shards) or 1
+        for shard in range(shards):
+            number = f"-{shard:05}-of-{shards:05}" if shards > 1 else ""
+            part = whole.slice(shard * size, size)
+            files[f"{name}{number}.{table_format}"] = _parquet(part) if table_format == "parquet" else _jsonl(part)
+    if path.exists() and (not path.is_dir() or path.suffix == ".zip" or any(path.iterdir())):
+        raise UsageError(f"There is something at {path} already. Name a new folder or zip.")
+    if path.suffix == ".zip":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in files.items():
+                info = zipfile.ZipInfo(name, EPOCH)
+                archive.writestr(info, data, zipfile.ZIP_DEFLATED if name.endswith("l") else zipfile.ZIP_STORED)
+        return path
+    path.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (path / name).write_bytes(data)
+    return path
+
+
+def _complete(name: str, table: pa.Table) -> pa.Table:
+    """The table with all columns of its schema, in order and typed."""
+    if name not in SCHEMAS:
+        raise UsageError(f"There is no table {name!r}. Known: {', '.join(SCHEMAS)}.")
+    schema = SCHEMAS[name]
+    unknown = [column for column in table.column_names if column not in schema.names]
+    if unknown:
+        raise UsageError(f"The table {name} has no column {unknown[0]!r}. Known: {', '.join(schema.names)}.")
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    try:
+        return pa.table(columns, names=schema.names).cast(schema)
+    except (pa.ArrowException, ValueError) as error:
+        raise UsageError(f"The table {name} does not fit its schema: {error}") from error
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(_given(table), buffer, compression="zstd", row_group_size=1 << 17)
+    return buffer.getvalue()
+
+
+def _jsonl(table: pa.Table) -> bytes:
+    return "".join(f"{line}\n" for line in _lines(_given(table))).encode()
+
+
+def _lines(table: pa.Table) -> Iterator[str]:
+    for batch in table.to_batches(max_chunksize=1 << 14):
+        yield from map(_json, batch.to_pylist())
+
+
+def _given(table: pa.Table) -> pa.Table:
+    """Without the columns that hold nothing and may be left out."""
+    kept = [f.name for f in table.schema if f.name in ("response", "judgement") or not f.nullable]
+    kept += [c for c in table.column_names if c not in kept and table[c].null_count < table.num_rows]
+    return table.select([c for c in table.column_names if c in kept])
+
+
+def _json(data: Any, indent: int | None = None) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)

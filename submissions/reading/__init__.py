@@ -1,0 +1,1 @@
+"""Read a submission's bytes safely into tables."""

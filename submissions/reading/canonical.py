@@ -1,0 +1,51 @@
+"""One order and one digest for the content of a submission, whatever its order, sharding and container were."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.submissions.format.schema import SCHEMAS, SubmissionMeta
+
+
+def digest(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> str:
+    """The sha256 over `submission.json` and the sorted tables, in hexadecimal.
+
+    Hashed are the canonical JSON of the fields that are set, then per table its name and number of rows, and per
+    column that holds anything its name, which values are there, and the values (texts as lengths and UTF-8).
+    """
+    total = hashlib.sha256(canonical_json(meta.model_dump(exclude_none=True)))
+    for name in SCHEMAS:
+        if name in tables:
+            total.update(f"\n{name} {tables[name].num_rows}\n".encode())
+            for field in SCHEMAS[name]:
+                _hash_column(total, field.name, tables[name][field.name].combine_chunks())
+    return total.hexdigest()
+
+
+def canonical_json(data: Any) -> bytes:
+    """JSON with sorted keys and without blanks, in UTF-8."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _hash_column(total: Any, name: str, column: pa.Array | pa.ChunkedArray) -> None:
+    array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+    if array.null_count == len(array):
+        return
+    total.update(f"{name}\n".encode())
+    total.update(np.packbits(np.asarray(pc.is_valid(array))).tobytes())
+    if array.type != pa.string():
+        numbers = np.asarray(pc.fill_null(array, 0))
+        total.update((numbers + numbers.dtype.type(0)).astype(numbers.dtype.newbyteorder("<")).tobytes())
+        return
+    texts = pa.concat_arrays([pc.fill_null(array, "")])
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    total.update(np.diff(offsets).astype("<i4").tobytes())
+    if texts.buffers()[2] is not None:
+        total.update(texts.buffers()[2][int(offsets[0]) : int(offsets[-1])])

@@ -1,0 +1,121 @@
+"""The images of a submission: first what they are called, then one after another, with bounds on bytes and rows.
+
+An image is bytes in the file itself; the name that stands beside them is never opened. Whether the bytes are an image
+is found out by the labeller, which gives a row for each of them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.schema import IMAGES
+from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.members import READ_ERRORS, Member
+from fairspace.submissions.reading.parquet import ERRORS, read_parquet
+from fairspace.submissions.reading.parquet_pages import check_pages
+from fairspace.submissions.reading.tables import FILE_BITS, Budget, Rows, unreadable
+
+COLUMN = "image"
+
+
+def read_image_keys(members: list[Member], limits: Limits, faults: Collector, budget: Budget) -> Rows:
+    """Task, id, sample and sha256 of every image, in the order of the files; notes what is wrong with a file."""
+    pieces, places = [IMAGES.empty_table()], [np.zeros(0, np.int64)]
+    for number, member in enumerate(members):
+        try:
+            with member.open() as stream:
+                held = _seekable(stream, limits)
+                bounded = image_limits(limits)
+                for piece, lines in read_parquet(
+                    held, member.name, ("images", IMAGES), bounded, faults, budget.spend, (COLUMN,)
+                ):
+                    pieces.append(piece)
+                    places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))
+                _check_column(held, member.name, faults)
+        except RefusedError as refused:
+            faults.refuse(refused, member.name)
+        except READ_ERRORS as error:
+            faults.refuse(unreadable(error), member.name)
+        budget.report(member)
+    rows = Rows(pa.concat_tables(pieces), np.concatenate(places), tuple(member.name for member in members))
+    _check_hashes(rows, faults)
+    return rows
+
+
+def stream_images(members: list[Member], limits: Limits) -> Iterator[tuple[tuple[str, str, int, str], bytes | None]]:
+    """Yield (task, id, sample, sha256) and the bytes of every image, in the order of the files; None for no image.
+
+    RefusedError: TOO_LARGE, PARQUET_CORRUPT, UNREADABLE_FILE.
+    """
+    total = 0
+    for member in members:
+        try:
+            with member.open() as stream:
+                held = _seekable(stream, limits)
+                check_pages(held, image_limits(limits))
+                with pq.ParquetFile(held, pre_buffer=False, buffer_size=1 << 20) as file:
+                    for batch in file.iter_batches(1, columns=[*IMAGES.names, COLUMN], use_threads=False):
+                        (row,) = batch.to_pylist()
+                        data = _bytes(row[COLUMN])
+                        total += len(data or b"")
+                        if total > limits.image_total_bytes:
+                            most = f"at most {limits.image_total_bytes:,} bytes"
+                            raise RefusedError("TOO_LARGE", "too many bytes in all images", most)
+                        yield (row["task"], row["id"], row["sample"], row["sha256"]), data
+        except RefusedError:
+            raise
+        except ERRORS as error:
+            raise RefusedError("PARQUET_CORRUPT", show(str(error), 160), "a Parquet file that can be read") from error
+        except READ_ERRORS as error:
+            raise unreadable(error) from error
+
+
+def image_limits(limits: Limits) -> Limits:
+    """The limits for a file of images, as its reader takes them."""
+    return replace(limits, member_bytes=limits.image_member_bytes, rows=limits.images)
+
+
+def _seekable(stream: IO[bytes], limits: Limits) -> IO[bytes]:
+    """A plain file as it is; a member of a zip in memory."""
+    return stream if isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read(limits.member_bytes + 1))
+
+
+def _check_column(stream: IO[bytes], name: str, faults: Collector) -> None:
+    """Note a missing column of images, or one of another type."""
+    stream.seek(0)
+    schema = pq.ParquetFile(stream).schema_arrow
+    expected = "struct<bytes: binary, path: string>, or binary"
+    times = schema.names.count(COLUMN)
+    if times != 1:
+        code = "DUPLICATE_FIELD" if times else "MISSING_FIELD"
+        faults.add(code, name, f"column {COLUMN!r} {times} times", expected=expected, kind=COLUMN)
+        return
+    kind = schema.field(COLUMN).type
+    if pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0:
+        kind = kind.field("bytes").type
+    if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_null(kind)):
+        what = f"column {COLUMN!r} of type {show(str(schema.field(COLUMN).type))}"
+        faults.add("WRONG_TYPE", name, what, expected=expected, kind=COLUMN)
+
+
+def _check_hashes(rows: Rows, faults: Collector) -> None:
+    good = np.asarray(pc.match_substring_regex(rows.table["sha256"], "^[0-9a-f]{64}$"))
+    bad = np.flatnonzero(~good)
+    if len(bad):
+        file, place = rows.where(int(bad[0]))
+        what = show(rows.table["sha256"][int(bad[0])].as_py())
+        faults.add("IMAGE_HASH", file, what, expected="64 hexadecimal digits", place=place, count=len(bad))
+
+
+def _bytes(cell: Any) -> bytes | None:
+    found = cell.get("bytes") if isinstance(cell, dict) else cell
+    return found if isinstance(found, bytes) else None

@@ -1,0 +1,1 @@
+"""Results: scoring, rows, boards, tiers."""

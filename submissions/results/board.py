@@ -1,0 +1,220 @@
+"""The rows of a board: published figures and scored results in one order. The command and the Space both show these.
+
+Ranks go by the worst case (design, invariant 2). What is not ranked stands below, with every reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.published import EVALUATORS, KINDS, Footnote, Published, published
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.facts import facts_of, published_facts
+from fairspace.submissions.results.published_adjusted import adjusted_print
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
+from fairspace.submissions.results.tiers import tiered
+from fairspace.submissions.values import not_run
+
+UNSCORABLE = "this version of fairspace cannot score it"
+"""Why a row is not ranked that an earlier or a later version wrote."""
+_UNSCORABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What the scoring of a result raises that lacks what this version needs."""
+log = logging.getLogger(__name__)
+
+
+def board(
+    benchmark: str,
+    standard: str = "inaugural",
+    results: Iterable[Result] = (),
+    adjustment: Adjustment = AS_RELEASED,
+) -> list[Row]:
+    """Published rows and results of one benchmark under one standard, ranked rows first.
+
+    Args:
+        benchmark: its name.
+        standard: name of the standard; results scored under another one are rescored from their raw values.
+        results: results of this benchmark, in any order; a submission that was scored under several standards
+            stands once, two submissions of one model name stand both.
+        adjustment: what a reader changes about the standard; printed rows are made again as far as print allows.
+
+    Returns:
+        Rows by cohort and rank, then the unranked ones by model name.
+
+    Raises:
+        UsageError: unknown benchmark or standard, or nothing that can be changed about it.
+    """
+    changed = check_adjustment(benchmark, standard, adjustment)
+    scored = {entry(result): result for result in results}
+    rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
+    rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
+    return tiered(ranked(rows, benchmark), benchmark, standard, changed)
+
+
+def check_adjustment(benchmark: str, standard: str, adjustment: Adjustment) -> Adjustment:
+    """The adjustment in its shortest form. UsageError: unknown benchmark, standard, part, or no number for it."""
+    if adjustment == AS_RELEASED:
+        return AS_RELEASED
+    bench = find_benchmark(benchmark)
+    changed = bench.adjustable(find_standard(bench, standard)).check(adjustment)
+    return AS_RELEASED if changed == AS_RELEASED else changed
+
+
+def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -> Row:
+    """A row of the released board under an adjustment, unranked as yet.
+
+    One that this version cannot score so stands unranked and without scores, as with `logged_row`.
+
+    Args:
+        row: made under the standard.
+        benchmark: of the board.
+        standard: its name.
+        changed: as `check_adjustment` gives it.
+    """
+    if changed == AS_RELEASED or row.unranked == (UNSCORABLE,):
+        return row
+    if row.result is None:
+        scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
+        value = scores.get(ranking)
+        number = None if unranked or value is None else value.value
+        noted = [one for one in scores.values() if "erratum" in one.evidence]
+        notes = tuple(Footnote(one.name, one.evidence["erratum"], one.evidence["note"]) for one in noted)
+        return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=notes)
+    try:
+        result = rescore(row.result, standard, changed, errors=False)
+    except _UNSCORABLE:
+        result = _unscored(row.result, standard)
+    scored = result.scored
+    return replace(
+        row,
+        scores=scored.scores,
+        labels=scored.labels,
+        ranked=scored.ranked,
+        rank=None,
+        unranked=scored.unranked,
+        result=result,
+        chances=scored.chances,
+        tier=None,
+        rank_range=None,
+    )
+
+
+def entry(result: Result) -> str:
+    """What a result is called on the board, 16 hex digits; the same under every standard."""
+    parts = (result.signature.get("submission", ""), str(result.meta.get("model")), str(result.meta.get("revision")))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@lru_cache
+def published_rows(benchmark: str, standard: str = "inaugural") -> tuple[Row, ...]:
+    """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
+    find_standard(find_benchmark(benchmark), standard)
+    return tuple(_published_row(benchmark, number, row) for number, row in enumerate(published(benchmark, standard), 1))
+
+
+def _published_row(benchmark: str, number: int, row: Published) -> Row:
+    value = row.scores.get(row.ranking)
+    return Row(
+        entry=f"p-{number:02}",
+        model=row.model,
+        organisation=row.organisation,
+        provenance="published",
+        source=row.source,
+        scores=row.scores,
+        labels=row.labels,
+        cohort=row.cohort,
+        ranked=None if row.unranked or value is None else value.value,
+        unranked=row.unranked,
+        footnotes=row.footnotes,
+        values=row.values,
+        facts=published_facts(benchmark, row),
+    )
+
+
+def scored_row(result: Result, standard: str) -> Row:
+    """The row of a result under a standard, unranked as yet. UsageError: unknown standard."""
+    return _row_of(result if result.standard == standard else rescore(result, standard, errors=False))
+
+
+def logged_row(result: Result, standard: str) -> Row:
+    """As `scored_row`, for a result that any version of fairspace wrote.
+
+    One that this version cannot score (it may need a value that the result lacks) stands unranked and without scores.
+    """
+    try:
+        return scored_row(result, standard)
+    except _UNSCORABLE:
+        return _row_of(_unscored(result, standard))
+
+
+def _unscored(result: Result, standard: str) -> Result:
+    """The result without scores and errors; the log says why, from where the error is handled."""
+    log.exception("result %s under %s/%s: %s", entry(result), result.benchmark, standard, UNSCORABLE)
+    names = dict.fromkeys(name for row in published_rows(result.benchmark, standard) for name in row.scores)
+    scores = {name: not_run(name, UNSCORABLE) for name in names}
+    return replace(result, standard=standard, scored=Scored(scores, "", None, (UNSCORABLE,)), draws=None)
+
+
+def _row_of(result: Result) -> Row:
+    meta = result.meta
+    labelled = result.signature.get("judge") or result.signature.get("labels")
+    return Row(
+        entry=entry(result),
+        model=str(meta.get("model", "")),
+        organisation=str(meta.get("organisation", "")),
+        provenance="baseline" if meta.get("baseline") else "scored here",
+        source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
+        scores=result.scored.scores,
+        labels=result.scored.labels,
+        cohort=_cohort(result),
+        ranked=result.scored.ranked,
+        unranked=result.scored.unranked,
+        remarks=limits_of(result),
+        values=result.values,
+        result=result,
+        visibility="self-reported labels or judge" if labelled else "recomputed here",
+        facts=facts_of(result),
+        chances=result.scored.chances,
+    )
+
+
+def _cohort(result: Result) -> str:
+    """Whom a result is ranked with: GENRES by the judge's family, FACT-OR-FAIR by the kind of model."""
+    if result.benchmark == "genres":
+        return EVALUATORS.get(result.scored.labels.get("cohort", ""), "")
+    if result.benchmark == "fact_or_fair":
+        return KINDS["t2i" if result.scored.ranking == "average_t2i" else "llm"]
+    return ""
+
+
+def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:
+    """Rows with their ranks, best first within each cohort, then the unranked ones; ties share a rank.
+
+    A baseline stands where its number puts it and takes no rank: it is a line to compare with, not a model.
+    """
+    sign = -1.0 if find_benchmark(benchmark).higher_is_better else 1.0
+
+    def order(row: Row) -> tuple[bool, str, float, str, str]:
+        number = math.inf if row.ranked is None else sign * row.ranked
+        return row.ranked is None, row.cohort, number, row.model.casefold(), row.entry
+
+    rows = sorted(rows, key=order)
+    by_cohort: dict[str, list[float]] = {}
+    for row in rows:
+        if row.ranked is not None and row.provenance != "baseline":
+            by_cohort.setdefault(row.cohort, []).append(row.ranked)
+    return [
+        replace(row, rank=bisect_left(by_cohort[row.cohort], sign * row.ranked, key=lambda number: sign * number) + 1)
+        if row.ranked is not None and row.provenance != "baseline"
+        else row
+        for row in rows
+    ]

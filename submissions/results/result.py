@@ -1,0 +1,170 @@
+"""A result: every value with its state, coverage and evidence, the scores under one standard, and the signature.
+
+A result holds the raw values, so `rescore` needs no submission. Files of format 1 stay readable for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Architecture, Parameters
+from fairspace.submissions.uncertainty.draws import Draws
+from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import Value
+
+FORMAT = 1
+MOST_PARTS = 64
+"""Variants of a result, and tables of counts."""
+MOST_ROWS = 1_000
+"""Rows of a table of counts; ours have 52."""
+LARGEST_COUNT = 2**31 - 1
+_SHAPE: Mapping[str, tuple[type, ...]] = {
+    "benchmark": (str,),
+    "standard": (str,),
+    "meta": (dict,),
+    "signature": (dict,),
+    "ranking": (str,),
+    "ranked": (int, float, type(None)),
+    "unranked": (list,),
+    "labels": (dict,),
+    "scores": (list,),
+    "values": (list,),
+}
+_FACTS: Mapping[str, TypeAdapter[Any]] = {
+    "parameters": TypeAdapter(Parameters),
+    "open_weights": TypeAdapter(bool),
+    "architecture": TypeAdapter(Architecture),
+}
+"""Fields of `meta` that results have since readers filter by them; older ones have none."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of scoring one submission under one standard.
+
+    Args:
+        benchmark: name of the benchmark.
+        standard: name of the standard.
+        meta: `submission.json` without the contact.
+        values: raw values by name, independent of the standard.
+        scored: what the standard makes of them.
+        signature: standard, dataset revision, submission digest, software version, label source, parser, judge.
+        run: how the submission was made, one entry per stage of its manifest; empty if it has none.
+        draws: resampled raw values that the errors of scores are made from; None if nothing was resampled.
+        variants: the raw values as other instruments would have measured them.
+        counts: name -> rows of counts that a reader's own reference figures are compared with.
+    """
+
+    benchmark: str
+    standard: str
+    meta: Mapping[str, Any]
+    values: Mapping[str, Value]
+    scored: Scored
+    signature: Mapping[str, str] = field(default_factory=dict)
+    run: tuple[Mapping[str, Any], ...] = ()
+    draws: Draws | None = None
+    variants: tuple[Variant, ...] = ()
+    counts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON data, with the same bytes for the same submission and standard."""
+        return {
+            "format": FORMAT,
+            "benchmark": self.benchmark,
+            "standard": self.standard,
+            "meta": dict(self.meta),
+            "signature": dict(self.signature),
+            **({"run": [dict(stage) for stage in self.run]} if self.run else {}),
+            "ranking": self.scored.ranking,
+            "ranked": self.scored.ranked,
+            "unranked": list(self.scored.unranked),
+            "labels": self.scored.labels,
+            **({"chances": self.scored.chances} if self.scored.chances else {}),
+            **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
+            **({"counts": {name: list(map(list, rows)) for name, rows in self.counts.items()}} if self.counts else {}),
+            **({"draws": self.draws.to_json()} if self.draws is not None else {}),
+            "scores": [value.to_json() for value in self.scored.scores.values()],
+            "values": [value.to_json() for value in self.values.values()],
+        }
+
+    def dumps(self) -> str:
+        """The result as JSON text."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_json` wrote. UsageError if it is none of ours."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT or "values" not in data:
+            raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
+        _check_shape(data)
+        values = {v["name"]: Value.from_json(v) for v in data["values"]}
+        scores = {v["name"]: Value.from_json(v) for v in data["scores"]}
+        about = (data["ranking"], data["ranked"], tuple(data["unranked"]), dict(data["labels"]))
+        scored = Scored(scores, *about, dict(data.get("chances", {})))
+        return cls(
+            data["benchmark"], data["standard"], data["meta"], values, scored, data["signature"], **further(data)
+        )
+
+
+def further(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
+    counts, variants = data.get("counts", {}), data.get("variants", [])
+    if type(counts) is not dict or len(counts) > MOST_PARTS or type(variants) is not list or len(variants) > MOST_PARTS:
+        raise ValueError("counts or variants that are none of ours")
+    for rows in counts.values():
+        _check_counts(rows)
+    draws = Draws.from_json(data["draws"]) if "draws" in data else None
+    found = tuple(map(Variant.from_json, variants))
+    names = {value["name"] for value in data["values"]}
+    used = {*(draws.names if draws is not None else ()), *(name for variant in found for name in variant.values)}
+    if not used <= names:
+        raise ValueError("draws or variants of a value that the result does not have")
+    return {"run": tuple(data.get("run", ())), "draws": draws, "variants": found, "counts": counts}
+
+
+def _check_counts(rows: Any) -> None:
+    """Refuse what is no table of counts. ValueError says so."""
+    if type(rows) is not list or len(rows) > MOST_ROWS or not all(type(row) is list for row in rows):
+        raise ValueError("counts that are no table")
+    if not all(type(cell) is int and 0 <= cell <= LARGEST_COUNT for row in rows for cell in row):
+        raise ValueError("counts that are no counts")
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("counts whose rows are of different lengths")
+
+
+def _check_shape(data: Mapping[str, Any]) -> None:
+    """Refuse what has another shape than a result's JSON. ValueError says where."""
+    for name, kinds in _SHAPE.items():
+        if type(data.get(name, ...)) not in kinds:
+            raise ValueError(f"{name} is not what `fairspace score` writes")
+    texts = [*data["signature"].values(), *data["labels"].values(), *data["unranked"]]
+    texts += [data["meta"].get(name) for name in ("model", "revision", "organisation", "licence")]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("signature, labels, unranked and meta hold something that is no text")
+    for name, kind in _FACTS.items():
+        if name in data["meta"]:
+            kind.validate_python(data["meta"][name], strict=True)
+    if data["benchmark"] not in NAMES:
+        raise ValueError(f"there is no benchmark {data['benchmark']!r}")
+    _check_run(data.get("run", []))
+
+
+def _check_run(run: Any) -> None:
+    """Refuse what is not `Manifest.run`; results of submissions without a manifest have none. ValueError says so."""
+    from fairspace.submissions.format.manifest import RUN, STAGES, Stage
+
+    unknown = "1970-01-01T00:00:00Z"
+    if type(run) is not list or len(run) > STAGES:
+        raise ValueError("run is not what `fairspace score` writes")
+    for stage in run:
+        if type(stage) is not dict or not set(stage) <= set(RUN):
+            raise ValueError("a stage of run is not what `fairspace score` writes")
+        Stage.model_validate({**stage, "started": unknown, "ended": unknown})

@@ -1,0 +1,149 @@
+"""Score a submission, rescore a result, load a result file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.uncertainty.bootstrap import SEED
+from fairspace.submissions.uncertainty.draws import Draws
+from fairspace.submissions.uncertainty.resampling import resample, resamples_setting
+from fairspace.submissions.uncertainty.scores import with_uncertainty
+from fairspace.submissions.values import Value
+
+MAX_BYTES = 64 << 20
+"""A larger file is no result; ours are below a megabyte."""
+DEPTH = 16
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+def limits_of(result: Result) -> tuple[str, ...]:
+    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one."""
+    return _limits(result.meta, result.run)
+
+
+def _limits(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """As `limits_of`. `generation` and the judge's settings in `submission.json` say so, and every stage for itself."""
+    from fairspace.submissions.format.manifest import SAMPLE_MARK, limit_mark, on_sample
+
+    judge = meta.get("judge")
+    said = [meta.get("generation"), judge.get("settings") if isinstance(judge, Mapping) else None]
+    abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
+    limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
+    marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
+    if any(map(on_sample, abouts)):
+        marks.append(SAMPLE_MARK)
+    return tuple(dict.fromkeys(marks))
+
+
+def _scored(
+    bench: Benchmark,
+    values: Mapping[str, Value],
+    standard: Any,
+    meta: Mapping[str, Any],
+    run: Sequence[Mapping[str, Any]],
+    draws: Draws | None,
+    adjustment: Adjustment = AS_RELEASED,
+) -> Scored:
+    """What a standard makes of values. A run of a part of the benchmark has its scores, but never a rank."""
+    scored = bench.score(values, standard, adjustment)
+    if draws is not None:
+        scored = with_uncertainty(bench, scored, draws, standard, adjustment)
+    marks = _limits(meta, run)
+    return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
+
+
+def find_standard(bench: Benchmark, name: str) -> Any:
+    """The benchmark's standard of that name. UsageError names the known ones."""
+    if name not in bench.standards:
+        known = ", ".join(bench.standards)
+        raise UsageError(f"{bench.name} has no standard {name!r}{did_you_mean(name, bench.standards)}. Known: {known}.")
+    return bench.standards[name]
+
+
+def score_submission(submission: Submission, standard: str = "inaugural", resamples: int | None = None) -> Result:
+    """Measure a checked submission and score it under a standard. UsageError if its images are not labelled.
+
+    Args:
+        submission: as it was checked.
+        standard: name of the standard.
+        resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
+    """
+    from fairspace.submissions.version import VERSION
+
+    if submission.images is not None:
+        raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
+    bench = benchmark(submission.meta.benchmark)
+    chosen = find_standard(bench, standard)
+    values: Mapping[str, Value] = bench.measure(submission)
+    times = resamples_setting() if resamples is None else resamples
+    draws = None
+    if times:
+        values, draws = resample(bench.designs(submission), values, times, bench.drawn)
+    variants = tuple(bench.variants(submission, values)) if times else ()
+    meta = submission.dump_meta()
+    meta.pop("contact")
+    signature = {
+        "standard": standard,
+        "dataset_revision": submission.meta.dataset_revision,
+        "submission": submission.digest,
+        "fairspace": VERSION,
+    }
+    for role, tool in (("labels", submission.meta.labels), ("judge", submission.meta.judge)):
+        if tool is not None:
+            signature[role] = f"{tool.name}@{tool.version}"
+            measurement = tool.settings.get("measurement")
+            if isinstance(measurement, str) and _HASH.fullmatch(measurement):  # a text of the submitter's signs nothing
+                signature[f"{role}_measurement"] = measurement
+    signature |= bench.signature(submission)
+    if draws is not None:
+        signature["resamples"] = f"{times}, seed {SEED}"
+    run = submission.manifest.run() if submission.manifest is not None else ()
+    scored = _scored(bench, values, chosen, meta, run, draws)
+    counts = bench.counts(submission) if times else {}
+    return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts)
+
+
+def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
+    """The same raw values under another standard, or as a reader adjusts it; without `errors` no score has one.
+
+    UsageError: unknown standard, or an adjustment that does not fit it.
+    """
+    bench = benchmark(result.benchmark)
+    chosen = find_standard(bench, standard)
+    values = result.values
+    if adjustment != AS_RELEASED:
+        adjustment = bench.adjustable(chosen).check(adjustment)
+        if adjustment.reference == OWN:
+            values = bench.referred(values, result.counts, adjustment)
+    draws = result.draws if errors else None
+    scored = _scored(bench, values, chosen, result.meta, result.run, draws, adjustment)
+    return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})
+
+
+def load_result(path: Path) -> Result:
+    """The result in a file. UsageError if the file is no JSON or no result.
+
+    Its scores are made again from its raw values, under its own standard: what a file claims ranks nobody.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{path} is no result: it has more than {MAX_BYTES:,} bytes.")
+        data = parse(decode(path.read_bytes()), DEPTH)
+        check_values(data)
+        result = Result.from_json(data)
+        return rescore(result, result.standard)
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+        what = show(str(error), 200)
+        raise UsageError(f"{path} is no result: {what}. `fairspace score` writes one with --out.") from error

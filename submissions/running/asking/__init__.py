@@ -1,0 +1,1 @@
+"""Ask a model through Inspect, and keep every fate in a journal."""

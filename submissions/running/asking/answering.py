@@ -1,0 +1,264 @@
+"""Run a benchmark's text tasks against a model, from where an earlier start stopped, to a table and its stage."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
+from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key
+from fairspace.submissions.running.asking.models import LOCAL, ModelSettings, found_revision, open_model
+from fairspace.submissions.running.asking.scorer import table_of
+from fairspace.submissions.running.asking.spending import Spending
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import public_name
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.log import EvalLog
+    from inspect_ai.model import Model
+
+LOGS = "logs"
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a run: the rows for the submission, and the stage for its manifest.
+
+    Args:
+        table: `responses` or `judgements`, as `Opened.table` says.
+        stage: who answered, how, when, and how often with which fate.
+        log: Inspect's log of the last start.
+    """
+
+    table: pa.Table
+    stage: Stage
+    log: str
+
+
+def answer(
+    opened: Opened,
+    model: ModelSettings,
+    work: Path,
+    meta: SubmissionMeta,
+    *,
+    revision: str = "not stated",
+    again: bool = False,
+    score: bool = True,
+    tell: Tell = lambda what, done, total: None,
+    ask: Callable[..., Asking] = Asking,
+) -> Answered:
+    """Ask everything that has no fate yet, and give the answers to everything.
+
+    Args:
+        opened: what is asked.
+        model: who.
+        work: folder of the run's workings: journal and logs.
+        meta: `submission.json` of the answers.
+        revision: of the model, for the manifest.
+        again: whether what failed in an earlier start is asked again.
+        score: whether Inspect's log gets the scores; they take a while for a full benchmark.
+        tell: called with what is being done, requests that have a fate, and of how many.
+        ask: makes what asks, from parts, journal, seed and `done`.
+
+    Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; what was answered is kept, and the same call goes on.
+    """
+    generation = model.effective(opened.settings)
+    greedy = generation.get("temperature") == 0
+    who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None)
+    if greedy and model.name.startswith(LOCAL):
+        del generation["temperature"]
+    about = opened.describe()
+    limit, stratified = about.pop("limit"), about.pop("stratified")
+    about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
+    weights = found_revision(model) if revision == NOT_STATED else revision
+    about |= {"model": model.name, "revision": weights, "generation": model.effective(opened.settings)}
+    about["arguments"] = model.compared_arguments()
+    with _writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
+        _grow(journal, limit, stratified)
+        if opened.table == "judgements":
+            journal.keep_only(_asked(opened))
+        started = journal.note("started", now())
+        if again:
+            journal.forget("failed")
+        done = sum(journal.count().values())
+        total = opened.asks
+        tell("Asking", done, total)
+
+        spending = Spending(model.bounds)
+        spending.add(journal.answers())
+        if done < total:
+            spending.check(str(work))
+
+        def step(answer: Answer) -> None:
+            nonlocal done
+            done += 1
+            tell("Asking", done, total)
+            spending.add((answer,))
+            if done < total:
+                try:
+                    spending.check(str(work))
+                except RunError as error:
+                    asking.stopped = error
+                    raise
+
+        asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
+        asking.closes = True
+        asking.left = total - done
+        try:
+            task = build_task(opened, asking, meta, settings=generation, score=score)
+            log = evaluate(task, asking, who, model.connections, work / LOGS)
+        except KeyboardInterrupt as error:
+            done = sum(journal.count().values())
+            raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
+        answers = list(journal.answers())
+    counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
+    stage = Stage(
+        what=opened.table,
+        model=public_name(model.name),
+        revision=weights,
+        engine="inspect_ai",
+        engine_version=version("inspect_ai"),
+        settings={
+            **model.effective(opened.settings),
+            **opened.marks,
+            **model.shown_arguments(),
+        },
+        prompts=asking.prompts,
+        datasets=dict(opened.datasets),
+        tasks=about["tasks"],
+        requests=len(answers),
+        fates=counts,
+        input_tokens=sum(one.input_tokens for one in answers),
+        output_tokens=sum(one.output_tokens for one in answers),
+        limit=opened.chosen.limit,
+        stratified=opened.chosen.stratified,
+        hardware={**hardware(), "connections": model.connections},
+        software=software("inspect_ai", "openai", "transformers", "torch"),
+        git=git(),
+        started=started,
+        ended=now(),
+    )
+    return Answered(table_of(answers, opened.table), stage, log.location)
+
+
+def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:
+    """Run a task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
+
+    Ctrl-C is a KeyboardInterrupt, though Inspect turns it into a log that was cancelled, or into none.
+    """
+    from inspect_ai import eval as run_task
+
+    with _undistracted():
+        written = run_task(
+            task,
+            model=model,
+            display="none",
+            log_dir=str(logs),
+            log_format="eval",
+            log_realtime=False,
+            log_model_api=False,
+            log_images=False,
+            log_header_only=True,
+            score_display=False,
+            max_samples=connections,
+            fail_on_error=True,
+        )
+    if asking.stopped is not None:
+        raise asking.stopped
+    if not written or written[0].status == "cancelled":
+        raise KeyboardInterrupt
+    (log,) = written
+    if log.status != "success":
+        what = log.error.message if log.error else f"the run was {log.status}"
+        mend = f"see {log.location}, then run the same command again; what was answered is kept"
+        raise RunError("RUN_INCOMPLETE", task.name, what, "a run to its end", mend)
+    asking.finish()
+    return log
+
+
+@contextmanager
+def _undistracted() -> Iterator[None]:
+    """Spare a long run what takes a sixth of its time: rubbish collected all the time, and two trace lines a request.
+
+    What is in memory before the run is not looked at again; the journal says more than the trace.
+    """
+    logger = logging.getLogger("inspect_ai.model._model")
+    level, thresholds = logger.level, gc.get_threshold()
+    logger.setLevel(logging.INFO)
+    gc.freeze()
+    gc.set_threshold(5_000, 5, 5)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+        logger.setLevel(level)
+
+
+def stopped(where: str, what: str) -> RunError:
+    """The error of a run that was stopped by Ctrl-C."""
+    mend = "run the same command again: it goes on from here"
+    return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """RunError RUN_INCOMPLETE if the journal cannot be written."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if not of_disk(error):
+            raise
+        raise unwritten(file, error) from error
+
+
+def _asked(opened: Opened) -> set[tuple[Key, str]]:
+    """All requests with the hashes of their prompts. A judge's follow from the narratives, which may be others now."""
+    return {
+        (ask.key, prompt_hash(ask))
+        for task, places in opened.positions.items()
+        for place in places
+        for ask in opened.parts[task].read(place).asks
+    }
+
+
+def _grow(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """A run may be made longer, never shorter: its answers would be more than was asked for.
+
+    The whole benchmark holds every choice of it, but a stratified choice does not hold a plain one.
+    """
+    before = json.loads(journal.note("limit", json.dumps(limit)))
+    evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
+    if limit is not None and before is not None and evenly != stratified:
+        kinds = {True: "stratified", False: "not stratified"}
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a limited run that is {kinds[evenly]}, and now one that is {kinds[stratified]}",
+            "the same kind of choice, or the whole benchmark",
+            "go on as it began, leave out --limit, or name another --out",
+        )
+    if limit is not None and (before is None or limit < before):
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a run of {before or 'all'} stimuli a task, and now {limit}",
+            "the same limit or a larger one",
+            "name another --out for the shorter run",
+        )
+    journal.renote("limit", json.dumps(limit))
+    journal.renote("stratified", json.dumps(stratified))

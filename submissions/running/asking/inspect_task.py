@@ -1,0 +1,199 @@
+"""A benchmark as an Inspect task: stimuli are its samples, and its log says all that a submission needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairspace.submissions.benchmarks.asks import Part, choose
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.running.asking.asking import STIMULUS, Asking
+from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.data.data import Data, open_data
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from inspect_ai import Task
+    from inspect_ai.dataset import Dataset
+
+RUN = "fairspace"
+"""Key of a log's metadata: what was run, as `Chosen` writes it."""
+NOT_STATED = "not stated"
+SAMPLE_DATA = "sample_data"
+"""Setting of generation that marks answers to the small sample of a dataset."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What of a benchmark is run, and how.
+
+    Args:
+        benchmark: one of the four.
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
+        tasks: of the submission; all that have text answers if empty.
+        limit: stimuli of a task at most; None for all of them.
+        stratified: whether a limited choice is spread evenly over the strata.
+        seed: of the run; None leaves it to the provider.
+        prefix: of stereotypical_bias' prompts.
+        text_only: genres without its images.
+    """
+
+    benchmark: str
+    data: str = ""
+    tasks: tuple[str, ...] = ()
+    limit: int | None = None
+    stratified: bool = False
+    seed: int | None = None
+    prefix: str = "plain"
+    text_only: bool = False
+
+    def generation(self) -> dict[str, str | int | float | bool | None]:
+        """What marks the answers in `submission.json`: only what differs from the whole plain benchmark."""
+        found: dict[str, str | int | float | bool | None] = {}
+        if self.limit is not None:
+            found |= {"limit": self.limit, "stratified": self.stratified}
+        if self.seed is not None:
+            found["seed"] = self.seed
+        if self.prefix != "plain":
+            found["prefix"] = self.prefix
+        if self.text_only:
+            found["text_only"] = True
+        return found
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A benchmark with its data, ready to be asked.
+
+    Args:
+        chosen: what of it.
+        parts: task -> its stimuli.
+        positions: task -> the chosen ones of them.
+        datasets: dataset -> revision, of what was opened.
+        table: of the submission, which the answers fill.
+        base: its other tables, where there are any (what a judge reads), for the scores in the log.
+        about: what else decides the answers; it stands in the log and must be the same for a run to go on.
+        sample: whether a dataset is the small sample of one.
+    """
+
+    chosen: Chosen
+    parts: Mapping[str, Part]
+    positions: Mapping[str, Sequence[int]]
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    table: Literal["responses", "judgements"] = "responses"
+    base: Mapping[str, pa.Table] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    sample: bool = False
+
+    @property
+    def marks(self) -> dict[str, str | int | float | bool | None]:
+        """What marks the answers in `submission.json`, as `Chosen.generation`, and whether data are a sample."""
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {})
+
+    @property
+    def settings(self) -> dict[str, float | int | str]:
+        """Of generation, as the paper states them: those that all parts have in common."""
+        stated = [set(part.settings.items()) for part in self.parts.values()]
+        return dict(sorted(set.intersection(*stated))) if stated else {}
+
+    @property
+    def asks(self) -> int:
+        """Requests in all."""
+        return sum(self.parts[task].stimuli[place].asks for task, places in self.positions.items() for place in places)
+
+    def describe(self) -> dict[str, Any]:
+        """What a log or a journal says of it, as JSON data."""
+        described = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
+        }
+        described |= {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+        described |= {SAMPLE_DATA: True} if self.sample else {}
+        return described | {"table": self.table, **self.about}
+
+
+REVISION = "v1"
+"""Of all datasets: whose items are asked."""
+
+
+def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
+    """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
+    from fairspace.submissions.benchmarks.registry import benchmark
+
+    name = benchmark(chosen.benchmark).name
+    opened = data or (open_data(chosen.data) if chosen.data else None)
+    found = parts(name, opened, tasks=chosen.tasks, prefix=chosen.prefix, text_only=chosen.text_only)
+    by_task = {part.task: part for part in found}
+    positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in found}
+    if opened is None:
+        return Opened(chosen, by_task, positions)
+    return Opened(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
+
+
+def build_task(
+    opened: Opened,
+    asking: Asking,
+    meta: SubmissionMeta,
+    *,
+    settings: Mapping[str, float | int | str] | None = None,
+    score: bool = True,
+) -> Task:
+    """The Inspect task; its scorer reports what `fairspace score` reports, unless that is left for later.
+
+    Args:
+        opened: what is asked.
+        asking: how.
+        meta: `submission.json` of the answers.
+        settings: of generation; None for those that the paper states.
+        score: whether the log gets the scores of the benchmark.
+    """
+    from inspect_ai import Task
+    from inspect_ai.model import GenerateConfig
+
+    from fairspace.submissions.running.asking.scorer import benchmark_scorer
+
+    longest = max((part.max_tokens for part in opened.parts.values()), default=None)
+    return Task(
+        name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
+        dataset=_dataset(opened),
+        solver=asking.solver(),
+        scorer=benchmark_scorer(
+            meta,
+            table=opened.table,
+            base=opened.base,
+            journal=asking.journal,
+            standard="inaugural" if score else None,
+            finish=asking.finish,
+        ),
+        config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
+        metadata={RUN: opened.describe()},
+        fail_on_error=True,
+    )
+
+
+def _dataset(opened: Opened) -> Dataset:
+    from inspect_ai.dataset import MemoryDataset, Sample
+
+    samples = []
+    for task, places in opened.positions.items():
+        for place in places:
+            stimulus = opened.parts[task].stimuli[place]
+            asked = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
+            about = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
+            samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {asked}", metadata=about))
+    return MemoryDataset(samples, name=opened.chosen.benchmark)
+
+
+def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
+    """`submission.json` of answers about whose model only the name is known."""
+    return SubmissionMeta(
+        format=1,
+        benchmark=opened.chosen.benchmark,  # type: ignore[arg-type]
+        dataset_revision=REVISION,
+        model=model,
+        revision=NOT_STATED,
+        organisation=NOT_STATED,
+        licence=NOT_STATED,
+        contact=NOT_STATED,
+        generation=opened.marks,
+    )

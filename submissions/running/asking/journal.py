@@ -1,0 +1,181 @@
+"""The fate of every request, on disk as soon as it is known: a killed run goes on with nothing asked twice.
+
+One SQLite file beside the submission. Every answer is a transaction of its own in a write-ahead log, so that a killed
+process loses the requests in flight alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from fairspace.submissions.running.errors import RunError
+
+Fate = Literal["answered", "refused", "failed"]
+FATES: tuple[Fate, ...] = ("answered", "refused", "failed")
+"""answered: the model gave a text, whatever it says. refused: the provider's filter withheld it. failed: there was no
+answer after all attempts. A request that the journal does not know was not asked."""
+Key = tuple[str, str, int]
+JOURNAL = "journal.sqlite"
+"""Its name in the folder of a run's workings, or of a judge's."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The fate of one request.
+
+    Args:
+        task: of the submission.
+        id: of the item.
+        sample: from 0.
+        fate: one of `FATES`.
+        response: the whole text; None unless answered.
+        reason: why it was refused or failed; '' if it was answered.
+        stop: why the model stopped (`stop`, `max_tokens`, ...); '' where it is not known.
+        attempts: how often it was asked, repairs included.
+        input_tokens: as the provider counts; 0 where it does not.
+        output_tokens: likewise.
+        seconds: from asking to the fate.
+        prompt_hash: of the prompt that was sent (`asking.prompt_hash`); '' in a log, which says it of whole samples.
+    """
+
+    task: str
+    id: str
+    sample: int
+    fate: Fate
+    response: str | None
+    reason: str = ""
+    stop: str = ""
+    attempts: int = 1
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    prompt_hash: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Task, id and sample."""
+        return self.task, self.id, self.sample
+
+
+_COLUMNS = ", ".join(field.name for field in fields(Answer))
+_MARKS = ", ".join("?" for _ in fields(Answer))
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answer (task TEXT, id TEXT, sample INT, fate TEXT NOT NULL, response TEXT,
+  reason TEXT NOT NULL, stop TEXT NOT NULL, attempts INT NOT NULL, input_tokens INT NOT NULL,
+  output_tokens INT NOT NULL, seconds REAL NOT NULL, prompt_hash TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (task, id, sample)) WITHOUT ROWID;
+"""
+
+
+class Journal:
+    """The answers of one run in a file, for one thread.
+
+    Args:
+        file: made if need be.
+        about: what must be the same for the run to go on: benchmark, model and its revision, settings. None: as it
+            stands in the file. Prompts are compared one by one (`Answer.prompt_hash`).
+
+    Errors: RunError RUN_OTHER if the file is of another run, or is none of ours.
+    """
+
+    def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:
+        self.file = file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript(_TABLES)
+            self._db.execute(f"SELECT {_COLUMNS} FROM answer LIMIT 0")  # noqa: S608
+        except sqlite3.OperationalError as error:
+            self._db.close()
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+                raise _other(file, f"a journal of another version ({error})") from error
+            raise  # the disk, not the file
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            raise _other(file, f"no journal ({error})") from error
+        self._check(about)
+
+    def get(self, key: Key) -> Answer | None:
+        """The fate of a request; None if it has none yet."""
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM answer WHERE task = ? AND id = ? AND sample = ?",  # noqa: S608
+            key,
+        ).fetchone()
+        return Answer(*row) if row else None
+
+    def put(self, answer: Answer) -> None:
+        """Keep a fate; it is on disk when this returns. An earlier fate of the same request is replaced."""
+        self._db.execute(f"INSERT OR REPLACE INTO answer ({_COLUMNS}) VALUES ({_MARKS})", astuple(answer))  # noqa: S608
+
+    def answers(self) -> Iterator[Answer]:
+        """Every fate, sorted by key."""
+        for row in self._db.execute(f"SELECT {_COLUMNS} FROM answer ORDER BY task, id, sample"):  # noqa: S608
+            yield Answer(*row)
+
+    def count(self) -> dict[str, int]:
+        """Fate -> requests; every fate is there."""
+        found = dict(self._db.execute("SELECT fate, count(*) FROM answer GROUP BY fate"))
+        return {fate: found.get(fate, 0) for fate in FATES}
+
+    def forget(self, fate: Fate) -> int:
+        """Forget the requests of one fate, so that they are asked again; how many."""
+        return self._db.execute("DELETE FROM answer WHERE fate = ?", (fate,)).rowcount
+
+    def keep_only(self, asked: Collection[tuple[Key, str]]) -> int:
+        """Forget what is not among these keys and hashes of prompts; how many.
+
+        Args:
+            asked: the requests of the run as they are now.
+        """
+        other = [one.key for one in self.answers() if (one.key, one.prompt_hash) not in asked]
+        self._db.execute("BEGIN")
+        self._db.executemany("DELETE FROM answer WHERE task = ? AND id = ? AND sample = ?", other)
+        self._db.execute("COMMIT")
+        return len(other)
+
+    def note(self, name: str, value: str) -> str:
+        """Keep a value under a name unless there is one already (such as when the run began); what stands there."""
+        self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (f"note {name}", value))
+        (found,) = self._db.execute("SELECT value FROM about WHERE name = ?", (f"note {name}",)).fetchone()
+        return str(found)
+
+    def renote(self, name: str, value: str) -> None:
+        """Replace the value under a name."""
+        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (f"note {name}", value))
+
+    def close(self) -> None:
+        """Let go of the file; its write-ahead log is gone then."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check(self, about: Mapping[str, Any] | None) -> None:
+        if about is None:
+            return
+        for name, value in about.items():
+            text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+            self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, text))
+            (found,) = self._db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+            if found != text:
+                self.close()
+                raise _other(self.file, f"{name} {found}, and now {text}")
+
+
+def _other(file: Path, what: str) -> RunError:
+    mend = "go on with the same model and settings, or name another --out"
+    return RunError("RUN_OTHER", str(file), what, "the workings of this very run", mend)

@@ -1,0 +1,210 @@
+"""Models that answer texts, opened by Inspect: any of its providers and ours (`local_models`), set for a long run.
+
+- The wait between retries is the one that the server names (`Retry-After`), else exponential with jitter.
+- Servers of the OpenAI protocol are asked through aiohttp: httpx looks through all its connections for every request,
+  which at a concurrency of 64 takes longer than all else that a request needs.
+- Models on this machine have no bound on time: a request waits for those before it, and nothing there can hang.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.text import Line
+from fairspace.submissions.running.asking.spending import Bounds
+from fairspace.submissions.running.errors import RunError
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
+
+SHARED_PROTOCOL = "openai-api/"
+"""Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
+LOCAL = "hf/"
+"""Prefix of Inspect's names for models that transformers runs here."""
+OURS = ("local/", "python/")
+"""Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
+_SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
+"""Names of arguments that open a door: they may change between two starts, and are written nowhere."""
+_SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample")
+"""Arguments whose texts a manifest shows; another's may be a path or an address, which is nobody else's business."""
+_MARKUP = re.compile(r"\[/?[a-z]+\]")
+"""What Inspect's messages carry for a terminal."""
+_WEIGHTS = (LOCAL, "vllm/", "sglang/")
+"""Of Inspect's providers, those that load weights when they are opened."""
+_LONGEST_WAIT = 300.0
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """How a model is asked.
+
+    Args:
+        name: as Inspect names it: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
+        base_url: of the server; '' for the provider's own.
+        connections: requests at once.
+        retries: of a request by the engine: rate limits, errors of the server, timeouts.
+        timeout: of an attempt at a server, in seconds.
+        temperature: None for what the paper states, else the provider's default; `top_p` alike.
+        top_p: see `temperature`.
+        max_tokens: of an answer; None for the task's own bound.
+        arguments: of the provider, such as `{"device": "cpu"}` for `local`.
+        bounds: what the run may spend.
+    """
+
+    name: str
+    base_url: str = ""
+    connections: int = 16
+    retries: int = 6
+    timeout: int = 300
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+
+    def effective(self, stated: Mapping[str, float | int | str]) -> dict[str, float | int | str]:
+        """What was given, over what the paper states."""
+        return {**stated, **self.generation()}
+
+    def shown_arguments(self) -> dict[str, str | int | float | bool | None]:
+        """The provider's arguments as a manifest may show them: numbers and plain settings; of all others, the name."""
+        return {_line(f"M.{name}"): _shown(name, value) for name, value in sorted(self.arguments.items())}
+
+    def compared_arguments(self) -> dict[str, str]:
+        """The provider's arguments as hashes, by which a run knows that one has changed; without those of a login."""
+        return {
+            name: _hash(json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__))
+            for name, value in sorted(self.arguments.items())
+            if not _SECRET.search(name)
+        }
+
+    def generation(self) -> dict[str, float | int]:
+        """The settings that change what a model says, those that were given."""
+        given = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = False) -> Model:
+    """The model, ready to be asked; its generation settings go with the task.
+
+    Args:
+        settings: which, and how.
+        greedy: whether temperature 0 is meant: transformers has no such temperature, but a switch.
+        seeded: whether requests have seeds.
+
+    Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
+    heed seeds, though what it says depends on chance.
+    """
+    from inspect_ai.model import GenerateConfig, ModelInfo, get_model, set_model_info
+
+    here = settings.name.startswith((LOCAL, *OURS))
+    if settings.name.startswith(LOCAL) and seeded and not greedy:
+        ours = "local/" + settings.name.removeprefix(LOCAL)
+        raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set --temperature 0.")
+    if settings.name.startswith(OURS):
+        _need_local(settings.name)
+        import fairspace.submissions.running.local.models  # noqa: F401 - makes them known to Inspect
+    arguments = dict(settings.arguments)
+    if greedy and settings.name.startswith(LOCAL):
+        arguments.setdefault("do_sample", False)
+    if settings.name.startswith(SHARED_PROTOCOL):
+        from openai import DefaultAioHttpClient
+
+        arguments.setdefault("http_client", DefaultAioHttpClient())
+    if settings.name.startswith(_WEIGHTS):
+        # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
+        set_model_info(settings.name, ModelInfo(model=settings.name.partition("/")[2]))
+    config = GenerateConfig(
+        max_connections=settings.connections,
+        max_retries=settings.retries,
+        attempt_timeout=None if here else settings.timeout,
+    )
+    try:
+        model = get_model(settings.name, base_url=settings.base_url or None, config=config, memoize=False, **arguments)
+    except RunError:
+        raise
+    except Exception as error:
+        what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300]
+        expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
+        mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
+        raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
+    _heed_retry_after(model)
+    return model
+
+
+def found_revision(settings: ModelSettings) -> str:
+    """Which weights or which code a model on this machine is, for the manifest; 'not stated' for all others.
+
+    A commit of the Hub, or a hash of the folder (a second for a gigabyte) or of the file.
+    """
+    from fairspace.builders.errors import BuildError
+    from fairspace.builders.models import weights
+    from fairspace.submissions.running.local.own_code import find_function
+
+    provider, _, what = settings.name.partition("/")
+    if provider == "python":
+        return find_function(what, where=settings.name, form=settings.name).revision
+    if not settings.name.startswith((LOCAL, *OURS)) or "model_path" in settings.arguments:
+        return "not stated"
+    try:
+        found = weights.find(what, "config.json")
+    except BuildError:  # a name that only its provider understands
+        return "not stated"
+    return found.revision or found.name.partition(" (")[2].rstrip(")")
+
+
+def _shown(name: str, value: object) -> str | int | float | bool | None:
+    """An argument's value as a manifest may show it."""
+    if _SECRET.search(name):
+        return "not shown"
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return _line(value) if isinstance(value, str) and name in _SHOWN else "not shown"
+
+
+def _line(text: str) -> str:
+    """A text as a manifest may hold it: itself if it is one plain line of at most 200 characters, else its hash."""
+    try:
+        return TypeAdapter(Line).validate_python(text)
+    except ValidationError:
+        return f"sha256:{_hash(text)}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _need_local(name: str) -> None:
+    """UsageError without the packages that a model of ours needs."""
+    packages = {"local": {"torch": "torch", "transformers": "transformers", "accelerate": "accelerate"}, "python": {}}
+    wanted = {**packages[name.partition("/")[0]], "PIL": "pillow"}
+    if missing := [package for module, package in wanted.items() if find_spec(module) is None]:
+        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
+
+
+def _heed_retry_after(model: Model) -> None:
+    """Wait as long as the server says before a retry; the engine reads `Retry-After` but does not wait for it."""
+    from tenacity import RetryCallState, wait_exponential_jitter
+    from tenacity.wait import wait_base
+
+    usual = wait_exponential_jitter(initial=1, max=_LONGEST_WAIT, jitter=1)
+    api = model.api
+
+    class Heeding(wait_base):
+        def __call__(self, retry_state: RetryCallState) -> float:
+            error = retry_state.outcome.exception() if retry_state.outcome else None
+            decision = api.should_retry(error) if isinstance(error, Exception) else None
+            named = getattr(decision, "retry_after", None)
+            return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)
+
+    api.retry_wait = lambda: Heeding()  # type: ignore[method-assign]

@@ -1,0 +1,117 @@
+"""What models cost: a JSON file of prices, the same that Inspect reads (`inspect eval --model-cost-config FILE`).
+
+    {"openai/gpt-4o": {"input": 2.5, "output": 10.0, "input_cache_write": 2.5, "input_cache_read": 1.25},
+     "endpoint:gpt-image-1": {"image": 0.04, "currency": "USD"}}
+
+Prices of tokens are per million, those of images per made image. `image` and `currency` are ours, and Inspect reads
+past them; it wants all four prices of tokens for each model and takes them for dollars, and here two are enough.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.reading.strict_json import decode, parse
+from fairspace.submissions.running.errors import RunError
+
+FIELDS = ("input", "output", "input_cache_write", "input_cache_read", "image", "currency")
+SHAPE = (
+    '{"MODEL": {"input": 2.5, "output": 10, "image": 0.04, "currency": "USD"}}: money per million tokens of input and '
+    "of output, per made image, or both; the currency may be left out"
+)
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one model costs.
+
+    Args:
+        input: per million tokens; None if it has no price of tokens.
+        output: per million tokens; None likewise.
+        image: per made image; None if it has no such price.
+        currency: three letters.
+    """
+
+    input: float | None
+    output: float | None
+    image: float | None
+    currency: str = "USD"
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A file of prices.
+
+    Args:
+        file: its name.
+        models: name of a model -> its price.
+    """
+
+    file: str
+    models: Mapping[str, Price]
+
+    def of_tokens(self, model: str) -> Price:
+        """The price of a model that answers. RunError PRICES_INVALID if the file does not name it, or no such price."""
+        return self._of(model, "input")
+
+    def of_images(self, model: str) -> Price:
+        """The price of a model that makes images. RunError PRICES_INVALID likewise."""
+        return self._of(model, "image")
+
+    def _of(self, model: str, field: str) -> Price:
+        found = self.models.get(model)
+        if found is None:
+            what = f"no price of {model!r}{did_you_mean(model, self.models)}"
+            raise _invalid(self.file, what, "name the model in the file as on the command line")
+        if getattr(found, field) is None:
+            what = f"{model!r} has no price of " + ("made images" if field == "image" else "tokens")
+            raise _invalid(f"{self.file}, {model}", what, f"add {field!r} to it")
+        return found
+
+
+def read_prices(file: Path) -> Prices:
+    """The prices in a JSON file. RunError PRICES_INVALID says what is wrong with it, and how such a file looks."""
+    try:
+        data = parse(decode(file.read_bytes()), limit=8)
+    except OSError as error:
+        raise _invalid(str(file), f"it cannot be read: {error.strerror}", "name a file that is there") from error
+    except RefusedError as error:
+        raise _invalid(str(file), str(error.what), "write it as JSON") from error
+    if not isinstance(data, dict) or not data:
+        raise _invalid(str(file), "no model", "name at least one model with its price")
+    return Prices(str(file), {model: _price(f"{file}, {model}", found) for model, found in data.items()})
+
+
+def _price(where: str, found: Any) -> Price:
+    if not isinstance(found, dict):
+        raise _invalid(where, f"{found!r:.80}", "give the model's prices as an object")
+    for name in found:
+        if name not in FIELDS:
+            raise _invalid(where, f"the field {name!r}{did_you_mean(name, FIELDS)}", f"use only {', '.join(FIELDS)}")
+    money = {name: _money(where, name, found[name]) for name in FIELDS[:-1] if name in found}
+    if ("input" in money) != ("output" in money):
+        raise _invalid(where, "one of input and output", "give both prices of tokens, or neither")
+    if not {"input", "image"} & money.keys():
+        raise _invalid(where, "no price", "give the prices of tokens, of an image, or both")
+    currency = found.get("currency", "USD")
+    if not isinstance(currency, str) or not _CURRENCY.fullmatch(currency):
+        raise _invalid(where, f"the currency {currency!r:.40}", "write its three capital letters, such as EUR")
+    return Price(money.get("input"), money.get("output"), money.get("image"), currency)
+
+
+def _money(where: str, name: str, amount: Any) -> float:
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not math.isfinite(amount) or amount < 0:
+        raise _invalid(where, f"{name} is {amount!r:.40}", "write a number of at least 0, without quotes")
+    return float(amount)
+
+
+def _invalid(where: str, what: str, mend: str) -> RunError:
+    return RunError("PRICES_INVALID", where, what, SHAPE, mend)

@@ -1,0 +1,1 @@
+"""Open the datasets that a run asks about."""

@@ -1,0 +1,1 @@
+"""Make images with a model, in shards that survive kills."""

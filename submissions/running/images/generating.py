@@ -1,0 +1,354 @@
+"""The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
+
+    OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`),
+                                   and times.json: when they were begun, and when they were done
+    OUT.run/annotations/<task>/    what ARES says of them, in a folder for just these images
+    OUT.run/quality.sqlite         what models of quality have seen
+
+Several processes, which `accelerate launch` started, make images together; the first does all else, and leaves the plan
+of the steer prompts where the others wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.builders.engine.build import write_atomically
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris_steer_60.plan import STEREOTYPES
+from fairspace.builders.items import steer_items, tables
+from fairspace.submissions.benchmarks.asks import Ask, Stimulus, choose, prompts_hash
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean
+from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
+from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
+from fairspace.submissions.running.asking.inspect_task import REVISION, Chosen
+from fairspace.submissions.running.images.making import make_images
+from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.images.process import Process, this_process
+from fairspace.submissions.running.images.store import read_plan, write_plan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairspace.ares.annotating.annotate import Report
+    from fairspace.submissions.running.images.made import ImageModel
+    from fairspace.submissions.running.settings import Made, RunSettings, Tell
+
+STEER_PLAN = "steer.parquet"
+_PAUSE = 1.0
+"""Seconds between two looks of the other processes for the steer prompts."""
+
+
+def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+    """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
+    process = this_process()
+    roles = quality_roles(settings.quality)
+    if roles and process.index == 0:
+        from fairspace.submissions.running.quality.opening import open_quality
+
+        open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
+    if settings.model is None and image_tasks(settings.chosen) == [STEER]:
+        raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
+    model = open_image_model(settings.images, device=settings.device or process.device)
+    made.revision = model.revision
+    if settings.model is None:
+        made.name = _public_name(model)
+    if process.index == 0:
+        (work / STEER_PLAN).unlink(missing_ok=True)
+    process.wait()
+    for task in image_tasks(settings.chosen):
+        if task == STEER:
+            plan = _steer_plan(settings, work, made, process)
+            if plan is None:
+                made.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
+                continue
+        else:
+            plan = image_asks(settings.chosen, task, tables(settings.chosen.benchmark)[task])
+        folder = work / "images" / task
+        times = _Times(folder / "times.json", again=settings.again) if process.index == 0 else None
+        report = make_images(
+            plan,
+            model,
+            folder,
+            seed=settings.chosen.seed or 0,
+            progress=tell,
+            process=process,
+            retry_failed=settings.again,
+        )
+        if report is None or times is None:
+            continue
+        made.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), times))
+        for reason, number in list(report.reasons.items())[:5]:
+            made.notes.append(f"{task}: {number} images {reason}")
+        if settings.ares:
+            _annotate(settings, work, task, folder / "shards", made, tell)
+        else:
+            made.images += report.shards
+    if settings.quality and "annotations" in made.tables and process.index == 0:
+        _rate(settings, work, made, tell)
+
+
+class _Times:
+    """When the images of a task were begun and done, over all starts: the first one began them.
+
+    Args:
+        file: that keeps it.
+        again: whether what failed is asked again, so that the images are not done yet.
+    """
+
+    def __init__(self, file: Path, *, again: bool) -> None:
+        self._file = file
+        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        self.started: str = known.get("started") or now()
+        self._ended: str = "" if again else known.get("ended", "")
+        self._write()
+
+    def ended(self) -> str:
+        """When they were done, which is now if they were not before."""
+        self._ended = self._ended or now()
+        self._write()
+        return self._ended
+
+    def _write(self) -> None:
+        write_atomically(self._file, json.dumps({"started": self.started, "ended": self._ended}) + "\n")
+
+
+def _public_name(model: ImageModel) -> str:
+    """A model as the board calls it: an endpoint's as it is, else without the path or the owner before it."""
+    name = model.name if model.engine == "openai" else model.name.rstrip("/").rpartition("/")[2]
+    return name[:200]
+
+
+def _why_no_steer(settings: RunSettings) -> str:
+    """Why there are no steer prompts."""
+    lacking = [] if NEUTRAL in image_tasks(settings.chosen) else [f"{NEUTRAL} (--tasks)"]
+    lacking += [] if settings.ares else ["ARES (--ares)"]
+    if lacking:
+        return f"its prompts follow from the annotated neutral images; name {' and '.join(lacking)}"
+    return "none of the neutral images has all three labels, from which its prompts follow"
+
+
+_RATED = ("measured", "unreadable", "refused", "missing")
+"""Fates of an image that is to be rated."""
+_LACKING = {
+    "without_face": "face quality: no face was found",
+    "without_reference": "reference similarity: it is the only one of its prompt",
+}
+
+
+def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
+    """Arguments of `open_quality` for the roles that a user names; those that are not named are left out of the rating.
+
+    Args:
+        named: role, such as `face-iqa`, -> SCHEME[:ID].
+
+    Returns:
+        An argument for every role, '' for those that are left out; {} if none is named. UsageError for an unknown role.
+    """
+    from fairspace.submissions.running.quality.opening import SCHEMES
+
+    for role in named:
+        if role not in SCHEMES:
+            raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
+    return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
+
+
+def image_tasks(chosen: Chosen) -> list[str]:
+    """The image tasks that are asked for, in the benchmark's order: neutral images come before steered ones."""
+    found = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
+    return [task for task in found if task in chosen.tasks or not chosen.tasks]
+
+
+def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
+    """One request for each image of a task's items, or for a valid choice of them.
+
+    Args:
+        chosen: how many, and whether spread evenly over the items.
+        task: of the submission.
+        items: with `id` and `prompt`.
+    """
+    samples = benchmark(chosen.benchmark).task(task).samples
+    asks = [
+        Ask(task, item, sample, prompt)
+        for item, prompt in zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
+        for sample in range(samples)
+    ]
+    stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, ask.id, 1) for ask in asks]
+    return [asks[place] for place in choose(stimuli, chosen.limit, stratified=chosen.stratified)]
+
+
+def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process) -> list[Ask] | None:
+    """The requests of the model's own steer prompts (C.2); None if there is nothing that they could follow from."""
+    file = work / STEER_PLAN
+    if process.index > 0:
+        while not file.is_file():
+            time.sleep(_PAUSE)
+        return read_plan(file) or None
+    plan: list[Ask] = []
+    if "annotations" in made.tables:
+        from fairspace.submissions.running.settings import submission_meta
+
+        counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
+        plan = image_asks(settings.chosen, STEER, _founded(counts, made))
+    before = work / "images" / STEER / "plan.parquet"
+    # Without a new plan nothing is decided: what was made waits for a start that labels the neutral images.
+    if plan and before.is_file() and read_plan(before) != plan:
+        aside = _set_aside(before.parent)
+        made.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
+    write_plan(file, plan)
+    return plan or None
+
+
+def _founded(counts: NDArray[np.int_], made: Made) -> pa.Table:
+    """The steer prompts that follow from an image: with fewer than ten stereotypes, the last of the list do not."""
+    shown = {f"{OCCUPATIONS[occupation]}/{GROUPS[group]}" for occupation, group in np.argwhere(counts)}
+    if 0 < len(shown) < STEREOTYPES:
+        told = f"the labelled neutral images show {len(shown)} stereotypes, and its score follows from {STEREOTYPES}."
+        made.notes.append(f"{STEER}: {told}")
+    items = steer_items(counts)
+    return items.filter([item.split("/", 1)[1].rpartition("/")[0] in shown for item in items["id"].to_pylist()])
+
+
+def _set_aside(folder: Path) -> Path:
+    """Keep what followed from other neutral images, before failed ones were asked for again, under another name."""
+    number = 1
+    while (aside := folder.with_name(f"{folder.name}.{number}")).exists():
+        number += 1
+    folder.rename(aside)
+    return aside
+
+
+def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
+    """Label a task's images with ARES."""
+    from fairspace.ares.annotating.annotate import annotate
+    from fairspace.submissions.running.labelling import label_error, label_source
+
+    started = now()
+    report = annotate(
+        settings.ares,
+        shards,
+        work / "annotations" / task / _images_hash(shards),
+        kind="parquet",
+        detector=settings.faces,
+        batch=settings.batch,
+        device=settings.device,
+        progress=tell,
+    )
+    table = pa.concat_tables([pq.read_table(file).replace_schema_metadata(None) for file in report.files])
+    before = made.tables.get("annotations")
+    made.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
+    made.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
+    error = label_error(report.data.get("label_error"))
+    made.label_error = None if error is None else LabelError.model_validate(error)
+    made.stages.append(_annotation_stage(settings.chosen, task, report, made.labels, started))
+
+
+def _images_hash(shards: Path) -> str:
+    """Of which images stand in which shard; failed ones that were made after all are other images."""
+    digest = hashlib.sha256()
+    for file in sorted(shards.glob("*.parquet")):
+        rows = pq.read_table(file, columns=["task", "id", "sample", "sha256"]).to_pylist()
+        digest.update(json.dumps([file.name, rows]).encode())
+    return digest.hexdigest()[:16]
+
+
+def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+    """Rate the steered images (M8, M9)."""
+    from fairspace.submissions.running.quality.folder import steer_prompts
+    from fairspace.submissions.running.quality.measuring import measure_quality
+    from fairspace.submissions.running.quality.opening import open_quality
+
+    table = made.tables["annotations"]
+    steered = work / "images" / STEER / "shards"
+    if not steered.is_dir() or STEER not in table["task"].to_pylist():
+        made.notes.append("Image quality was not measured: it is of steered images, and there are none.")
+        return
+    models = open_quality(**quality_roles(settings.quality), detector=settings.faces, device=settings.device)
+    started = now()
+    prompts = steer_prompts(table["id"].to_pylist())
+    found = measure_quality(
+        steered, table, prompts, models, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
+    )
+    made.tables["annotations"] = found.annotations.select(
+        [name for name in ANNOTATIONS.names if name in found.annotations.column_names]
+    )
+    for name, number in found.counts.items():
+        if name in _LACKING and number:
+            made.notes.append(f"{STEER}: {number} measured images have no {_LACKING[name]}.")
+    made.stages.append(
+        Stage(
+            what="quality",
+            model=", ".join(features.name for features in models.looking())[:200],
+            revision="as named",
+            engine="transformers",
+            engine_version=version("transformers"),
+            settings=dict(found.about),
+            tasks=[STEER],
+            requests=found.counts["images"],
+            fates={fate: found.counts[fate] for fate in _RATED},
+            hardware=hardware(),
+            software=software("transformers", "torch"),
+            git=git(),
+            started=started,
+            ended=now(),
+        )
+    )
+
+
+def _image_stage(
+    chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], fates: dict[str, int], times: _Times
+) -> Stage:
+    return Stage(
+        what="images",
+        model=model.name,
+        revision=model.revision,
+        engine=model.engine,
+        engine_version=model.engine_version,
+        settings={**model.settings(), "seed": chosen.seed or 0},
+        prompts=prompts_hash(plan),
+        datasets={},
+        tasks=[task],
+        requests=len(plan),
+        fates=fates,
+        limit=chosen.limit,
+        stratified=chosen.stratified,
+        hardware=hardware(),
+        software=software("diffusers", "transformers", "torch", "openai", "accelerate", "pillow"),
+        git=git(),
+        started=times.started,
+        ended=times.ended(),
+    )
+
+
+def _annotation_stage(chosen: Chosen, task: str, report: Report, labels: Tool, started: str) -> Stage:
+    counts = report.data["counts"]
+    return Stage(
+        what="annotations",
+        model=labels.name,
+        revision=labels.version,
+        engine="ares",
+        engine_version=version("fairspace"),
+        settings=dict(labels.settings),
+        datasets={"items": REVISION},
+        tasks=[task],
+        requests=counts["images"],
+        fates=counts["status"],
+        limit=chosen.limit,
+        stratified=chosen.stratified,
+        hardware=hardware(),
+        software=software("transformers", "torch", "xgboost-cpu", "xgboost"),
+        git=git(),
+        started=started,
+        ended=now(),
+    )

@@ -1,0 +1,136 @@
+"""What a model makes of a prompt, whatever kind of model it is: an encoded image, a refusal or a failure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from fairspace.ares.fates_ares import Limits
+from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.errors import plain
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Fate = Literal["answered", "refused", "failed"]
+Setting = str | int | float | bool | None
+KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
+"""Formats whose files are handed in as the model gave them, and their extensions; others become PNG."""
+LIMITS = Limits(bytes=15 * 2**20)
+"""A shard of 64 images stays below what a submission's file may have; pixels are those that ARES reads."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What became of one prompt.
+
+    Args:
+        image: bytes of a PNG, JPEG or WebP file that can be decoded; None unless answered.
+        fate: answered; refused, if the model or its provider withheld the image; failed, if there was no usable one
+            after all attempts.
+        reason: why it was refused or failed, one line; '' if it was answered.
+    """
+
+    image: bytes | None
+    fate: Fate
+    reason: str = ""
+
+
+class ImageModel(Protocol):
+    """Makes images. With a `concurrency` above 1, `make` is called by several threads at once."""
+
+    @property
+    def named(self) -> str:
+        """What `open_image_model` opens it by; '' if it cannot."""
+
+    @property
+    def name(self) -> str:
+        """As submissions call it."""
+
+    @property
+    def revision(self) -> str:
+        """Commit, hash, version or date; `not stated` if nobody said."""
+
+    @property
+    def engine(self) -> str:
+        """What runs it."""
+
+    @property
+    def engine_version(self) -> str:
+        """Of the engine."""
+
+    @property
+    def batch(self) -> int:
+        """Prompts of one call; images that are made in one call may decide each other's rounding."""
+
+    @property
+    def concurrency(self) -> int:
+        """Calls at the same time; changes no image."""
+
+    def settings(self) -> Mapping[str, Setting]:
+        """All that decides the images beside prompt and seed."""
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        """What became of each prompt. RunError if it is of no use to go on asking."""
+
+
+def checked(given: Image | bytes) -> Made:
+    """An image as it is handed in: decoded to the last pixel, bounded in bytes and pixels, else failed.
+
+    PNG, JPEG and WebP files stay as they are, metadata included, for their hash is the model's; a PIL image, or a file
+    of another format, becomes a PNG of upright RGB pixels and nothing else.
+    """
+    from fairspace.ares.reading_ares import quiet, read_image
+
+    with quiet():
+        pixels, fate = read_image(given, LIMITS, 0)
+    if pixels is None:
+        return failed(f"no usable image: {fate.reason}, {fate.detail}")
+    if "first_frame" in fate.notes:
+        return failed("no usable image: several frames")
+    if isinstance(given, bytes) and fate.format in KEPT:
+        return Made(given, "answered")
+    image = png(pixels)
+    if len(image) > LIMITS.bytes:
+        return failed(f"no usable image: {len(image)} bytes as PNG; the limit is {LIMITS.bytes}")
+    return Made(image, "answered")
+
+
+def png(image: Image) -> bytes:
+    """An RGB image as PNG, with nothing but its pixels; the same bytes each time."""
+    from PIL import Image as Images
+
+    stream = BytesIO()
+    # A copy without the profile, the resolution and the texts that Pillow would write too.
+    Images.frombytes("RGB", image.size, image.tobytes()).save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
+
+
+def extension(image: bytes) -> str:
+    """Of a file that `checked` kept."""
+    if image.startswith(b"\x89PNG"):
+        return KEPT["PNG"]
+    return KEPT["JPEG" if image.startswith(b"\xff\xd8") else "WEBP"]
+
+
+def sha256(image: bytes) -> str:
+    """Its hash, 64 hexadecimal digits."""
+    return hashlib.sha256(image).hexdigest()
+
+
+def refused(reason: str) -> Made:
+    """The model, or its provider, withheld the image."""
+    return Made(None, "refused", _line(reason))
+
+
+def failed(reason: str) -> Made:
+    """There was no usable answer."""
+    return Made(None, "failed", _line(reason))
+
+
+def _line(text: str) -> str:
+    """One line, without what would steer a terminal that shows it: the text comes from endpoints and foreign code."""
+    return " ".join(plain(text.encode("utf-8", "replace").decode()).split())[:300] or "not said"

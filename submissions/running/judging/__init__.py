@@ -1,0 +1,1 @@
+"""Judge GENRES narratives with a language model."""

@@ -1,0 +1,142 @@
+"""Import Inspect logs of judges into the GENRES submission whose narratives they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from fairspace.submissions.benchmarks.asks import add_hashes
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.format.schema import Submission, Tool
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.journal import Answer
+from fairspace.submissions.running.asking.scorer import table_of
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import held, work_folder
+from fairspace.submissions.running.judging.asks import REPAIRS, Judging, open_judging
+from fairspace.submissions.running.judging.judging import by_judge, count, judged_meta
+from fairspace.submissions.running.judging.writing import write_judgements
+from fairspace.submissions.running.logs.answers import LogAnswers
+from fairspace.submissions.running.logs.files import invalid
+from fairspace.submissions.running.logs.importing import Tell, check_rows, limit_of, merged, notes, read_logs
+from fairspace.submissions.running.run import Outcome
+
+
+def import_judges(
+    files: Sequence[Path],
+    submission: Path,
+    *,
+    revisions: Sequence[str] = (),
+    tell: Tell = lambda what, done, total: None,
+) -> Outcome:
+    """Put the judgements in logs into a submission; judgements that were there are replaced.
+
+    Args:
+        files: logs of one or several judges; the judge of the first one is scored.
+        submission: folder of the submission that was judged.
+        revisions: of the judges, in the order of their first logs; 'not stated' where there is none.
+        tell: called with what is being done, samples that were read, and 0.
+
+    Returns:
+        The submission, a stage for every judge, and notes on what is missing.
+
+    Errors: SubmissionError if the submission has faults; RunError LOG_INVALID; LOG_CONFLICT if a log judges another
+    submission; UsageError.
+    """
+    if not submission.is_dir():
+        raise UsageError(f"There is no folder {submission}; judgements are written into a submission's folder.")
+    folder = submission.resolve()
+    logs = read_logs(files, tell, in_order=True)
+    by_model: dict[str, list[LogAnswers]] = {}
+    for log in logs:
+        if log.described.table != "judgements":
+            raise invalid(log.file, "a log of answers", "a log of a judge", "import it without --submission")
+        by_model.setdefault(log.stage.model, []).append(log)
+    named = [*revisions, *[NOT_STATED] * (len(by_model) - len(revisions))]
+    if len(named) != len(by_model):
+        raise UsageError(f"There are {len(named)} revisions of {len(by_model)} judges; give them in the same order.")
+    with held(work_folder(folder)):
+        return _imported(folder, list(zip(by_model.values(), named, strict=True)))
+
+
+def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str]]) -> Outcome:
+    """Write the judgements of judges, each with its logs and revision."""
+    read = read_submission(folder)
+    tables, tools, stages, said = [], [], [], []
+    for number, (group, revision) in enumerate(judges):
+        judging = _judging(read, group)
+        answers = merged(group)
+        table = table_of(answers.values(), "judgements")
+        stage = _stage(group, list(answers.values()))
+        tool = _tool(stage, revision, judging)
+        check_rows(by_judge(table, None), judged_meta(read, tool), group)
+        _check_narratives(judging, answers.values(), group)
+        tables.append(by_judge(table, tool.name if number else None))
+        tools.append(tool)
+        fates = count(judging, list(answers.values()))
+        stages.append(stage.model_copy(update={"revision": revision, "settings": tool.settings, "fates": fates}))
+        said += notes(group, answers.values())
+    write_judgements(folder, work_folder(folder), judged_meta(read, *tools), pa.concat_tables(tables), stages)
+    return Outcome(folder, tuple(stages), tuple(said))
+
+
+def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
+    """One stage for all logs of a judge: what they hold together, where a log that went on repeats what was done."""
+    last = group[-1].stage
+    limit, stratified = limit_of(group)
+    settings = {
+        name: value for name, value in last.settings.items() if name not in ("arguments", "limit", "stratified")
+    }
+    prompts = {name: text for log in group for name, text in log.prompts.items()}
+    changes = {
+        "settings": settings | ({} if limit is None else {"limit": limit, "stratified": stratified}),
+        "prompts": add_hashes(prompts.values()),
+        "requests": len(answers),
+        "input_tokens": sum(answer.input_tokens for answer in answers),
+        "output_tokens": sum(answer.output_tokens for answer in answers),
+        "limit": limit,
+        "stratified": stratified,
+        "started": min(log.stage.started for log in group),
+        "ended": max(log.stage.ended for log in group),
+    }
+    return last.model_copy(update=changes)
+
+
+def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
+    """What the judge was asked. RunError LOG_CONFLICT if it was asked about another submission."""
+    about = group[0].described
+    chosen = Chosen("genres", limit=about.limit, stratified=about.stratified, seed=about.seed)
+    judging = open_judging(read, chosen, shaped=about.json_schema)
+    for log in group:
+        if log.described.prompts != judging.opened.about["prompts"]:
+            what = "judgements of other narratives"
+            mend = "name the submission that was judged, with its narratives as they were"
+            raise RunError("LOG_CONFLICT", log.file.name, what, "those of the named submission", mend)
+    return judging
+
+
+def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequence[LogAnswers]) -> None:
+    """RunError LOG_INVALID if a narrative was judged that the submission does not have."""
+    known = {stimulus.id for part in judging.opened.parts.values() for stimulus in part.stimuli}
+    for answer in answers:
+        if answer.id not in known:
+            what = f"a judgement of {show(answer.id)}"
+            raise invalid(group[0].file, what, "narratives of the submission", "name the one that was judged")
+
+
+def _tool(stage: Stage, revision: str, judging: Judging) -> Tool:
+    """The judge as `submission.json` names it."""
+    engine = f"{stage.engine} {stage.engine_version}"
+    settings = stage.settings | {"repairs": REPAIRS, "prompts": stage.prompts, "engine": engine}
+    settings |= {"json_schema": True} if judging.shaped else {}
+    try:
+        return Tool(name=stage.model, version=revision, settings=settings)
+    except ValidationError as error:
+        what = f"A judge named {show(stage.model)} of revision {show(revision)}"
+        raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error

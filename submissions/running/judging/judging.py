@@ -1,0 +1,214 @@
+"""`fairspace judge`: models read the narratives of a GENRES submission, and their judgements go into it.
+
+    SUBMISSION/                      gets judgements.jsonl, `judge` and `other_judges`, and a stage per judge
+    SUBMISSION.run/judge-<model>/    a judge's workings: journal of answers, Inspect's logs
+
+The first model is the one that is scored; the others show how much of the score is the judge's. The paper asks three
+and shows the results of Mistral-Small-24B (section 4, appendix C). Judgements that were there are replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.format.manifest import Stage
+from fairspace.submissions.format.schema import JUDGEMENTS, Submission, SubmissionMeta, Tool
+from fairspace.submissions.running.asking.answering import answer
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, build_task
+from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import held, public_name, work_folder
+from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
+from fairspace.submissions.running.judging.writing import write_judgements
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+
+Tell = Callable[[str, int, int], None]
+MOST = 9
+"""Judges of a submission: the one that is scored and eight others."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of judging.
+
+    Args:
+        submission: the folder, with the judgements.
+        judges: who judged, the first is scored.
+        stages: of each judge: how it was asked, and how many requests ended how (`READINGS`).
+        logs: of each judge: Inspect's log of the last start.
+    """
+
+    submission: Path
+    judges: tuple[Tool, ...]
+    stages: tuple[Stage, ...]
+    logs: tuple[str, ...]
+
+
+def judge(
+    submission: Path,
+    models: Sequence[ModelSettings],
+    *,
+    revisions: Sequence[str] = (),
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    json_schema: bool = False,
+    again: bool = False,
+    score: bool = False,
+    tell: Tell = lambda what, done, total: None,
+) -> Judged:
+    """Judge a submission, or go on where an earlier call stopped, and write the judgements into it.
+
+    Args:
+        submission: its folder; a zip must be unpacked first.
+        models: the judges, one at a time; the first is scored. Temperature 0 unless given.
+        revisions: of the models, in their order; 'not stated' where there is none.
+        limit: narratives at most; None for all.
+        stratified: whether a limited choice is spread evenly over relations, ages and plots.
+        seed: of the requests; None leaves it to the provider.
+        json_schema: whether the schema of the answer goes with every request, for providers that can hold to it.
+        again: whether what failed in an earlier start is asked again.
+        score: whether Inspect's log gets the scores; they take minutes for all narratives.
+        tell: called with what is being done, requests that have a fate, and of how many.
+
+    Errors: UsageError; SubmissionError if it has faults; RunError JUDGE_NOTHING, RUN_OTHER, RUN_IN_USE, MODEL_UNKNOWN,
+    MODEL_SILENT, RUN_INCOMPLETE. The submission is written when all judges are done; what was answered is kept.
+    """
+    folder = _folder(submission)
+    tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])
+    chosen = Chosen("genres", limit=limit, stratified=stratified, seed=seed)
+    work = work_folder(folder)
+    tables, done, stages, logs = [], [], [], []
+    with held(work):
+        read = read_submission(folder)
+        judging = open_judging(read, chosen, shaped=json_schema)
+        for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
+            own = work / f"judge-{slug(model.name)}"
+            found = answer(
+                judging.opened,
+                model,
+                own,
+                judged_meta(read, tool),
+                revision=tool.version,
+                again=again,
+                score=score,
+                tell=_telling(tell, model.name),
+                ask=judging.asking,
+            )
+            if not found.table.num_rows:
+                mend = "see the reasons in the log, mend them, and run the same command again with --again"
+                raise RunError(
+                    "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
+                )
+            settings = _settings(judging, found.stage)
+            with Journal(own / JOURNAL) as journal:
+                fates = count(judging, list(journal.answers()))
+            done.append(tool.model_copy(update={"settings": settings}))
+            stages.append(found.stage.model_copy(update={"settings": found.stage.settings | settings, "fates": fates}))
+            tables.append(by_judge(found.table, tool.name if number else None))
+            logs.append(found.log)
+        write_judgements(folder, work, judged_meta(read, *done), pa.concat_tables(tables), stages)
+    return Judged(folder, tuple(done), tuple(stages), tuple(logs))
+
+
+def judge_task(
+    submission: Path,
+    *,
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    json_schema: bool = False,
+) -> Task:
+    """The Inspect task of judging a submission (a folder or a zip); its log is imported as judgements.
+
+    It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`.
+    """
+    read = read_submission(submission)
+    judging = open_judging(read, Chosen("genres", "", (), limit, stratified, seed), shaped=json_schema)
+    meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
+    return build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
+
+
+def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
+    """`submission.json` of a submission that these judges have judged; the first is scored."""
+    return submission.meta.model_copy(update={"judge": first, "other_judges": list(others) or None})
+
+
+def by_judge(table: pa.Table, name: str | None) -> pa.Table:
+    """Judgements as those of a judge; None is the one that is scored.
+
+    An answer that is too long to be read stays so, but is cut, as a submission's texts are bounded.
+    """
+    cut = [text if text is None else text[: MAX_CHARACTERS + 1] for text in table["judgement"].to_pylist()]
+    table = table.set_column(JUDGEMENTS.get_field_index("judgement"), "judgement", pa.array(cut, pa.string()))
+    whose = pa.array([name] * table.num_rows, pa.string())
+    return table.set_column(JUDGEMENTS.get_field_index("judge"), "judge", whose).cast(JUDGEMENTS)
+
+
+def count(judging: Judging, answers: Sequence[Answer]) -> dict[str, int]:
+    """What became of a judge's requests -> how many, with every kind."""
+    found = dict.fromkeys(map(str, READINGS), 0)
+    for one in answers:
+        found[judging.reading(one)] += 1
+    return found
+
+
+def slug(model: str) -> str:
+    """A folder's name for a model, whatever it is called: readable, and unlike that of every other model."""
+    plain = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:60]
+    return f"{plain}-{hashlib.sha256(model.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _folder(submission: Path) -> Path:
+    if submission.is_file():
+        mend = "Unpack it into a folder, judge that, and zip it again"
+        raise UsageError(f"{submission} is a file; judgements are written into a folder. {mend}.")
+    if not submission.is_dir():
+        raise UsageError(f"There is no submission at {submission}.")
+    return submission.resolve()
+
+
+def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[Tool]:
+    """The judges as `submission.json` names them, before anything is asked. UsageError if it cannot."""
+    if not 1 <= len(models) <= MOST:
+        raise UsageError(f"There are {len(models)} judges; name 1 to {MOST}, the one that is scored first.")
+    if len(revisions) != len(models):
+        raise UsageError(f"There are {len(revisions)} revisions of {len(models)} judges; give them in the same order.")
+    names = [public_name(model.name) for model in models]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"The judge {show(name)} is named {names.count(name)} times; name each once.")
+    tools = []
+    for name, revision in zip(names, revisions, strict=True):
+        try:
+            tools.append(Tool(name=name, version=revision))
+        except ValidationError as error:
+            what = f"A judge named {show(name)} of revision {show(revision)}"
+            raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
+    return tools
+
+
+def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | bool | None]:
+    """What decides a judge's answers, beside its name and version."""
+    found: dict[str, str | int | float | bool | None] = dict(stage.settings)
+    found |= {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
+    return found | ({"json_schema": True} if judging.shaped else {})
+
+
+def _telling(tell: Tell, name: str) -> Tell:
+    return lambda what, done, total: tell(f"Judge {show(name)}", done, total)

@@ -1,0 +1,154 @@
+"""Label a submission's images with ARES: what comes of it is the submission that its annotations would have been.
+
+Images are read again with the reader that checked them, a few at a time, and nothing is written. For work that may be
+interrupted, `fairspace ares annotate` labels the same images to the same annotations, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.submission import check_table
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import Collector, RefusedError
+from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.schema import LABELS, VOCABULARY, Submission, SubmissionMeta
+from fairspace.submissions.reading.canonical import digest
+from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.images import stream_images
+from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.tables import Progress, Rows, sort_files
+
+_CHUNK = 1_000
+"""Images whose rows are made at a time."""
+
+
+def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
+    """What `labels` in submission.json says of annotations by ARES.
+
+    Args:
+        named: `model` of `annotation.json`: name, revision, sha256, measurement.
+        about: `settings` of `annotation.json`: arbiter, detector, precision.
+
+    Returns:
+        `name`, `version` (the model's revision), and `settings` with the hash of its measured error.
+    """
+    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
+    settings |= {name: about[name] or "none" for name in ("ablation", "arbiter", "detector", "precision")}
+    return {"name": named["name"], "version": named["revision"], "settings": settings}
+
+
+def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What `label_error` in submission.json says of annotations by ARES; None if its error was not measured.
+
+    Args:
+        error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
+    """
+    attributes = {
+        name: found
+        for name, found in (error or {"attributes": {}})["attributes"].items()
+        if name in LABELS and sorted(found["labels"]) == sorted(VOCABULARY[name])
+    }
+    return {"source": error["source"], "attributes": attributes} if error and attributes else None
+
+
+def label_images(
+    path: Path,
+    submission: Submission,
+    model: Path | str,
+    *,
+    limits: Limits = LIMITS,
+    detector: Any = None,
+    batch: int = 64,
+    workers: int = 2,
+    device: str = "",
+    progress: Progress = lambda what, done, total: None,
+) -> Submission:
+    """The submission with annotations instead of images.
+
+    Args:
+        path: where it lies.
+        submission: as it was checked.
+        model: folder of ARES, or repository on the Hub with `@<revision>` at its end.
+        limits: how much is read.
+        detector: finds faces; or its settings; None takes each image as one face.
+        batch: faces that are decided together; changes nothing but speed.
+        workers: threads that decode images; likewise.
+        device: of torch; '' takes a GPU if there is one.
+        progress: called with what is being done, how much is done, and of how much.
+
+    Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
+        BuildError TOOL_MISSING, BUILD_INCOMPLETE for models.
+    """
+    from fairspace.ares.annotating.model import find_model
+    from fairspace.ares.annotating.session import Session, Settings
+    from fairspace.ares.annotating.source import Entry, Source
+    from fairspace.ares.evaluating.measurement import error_of_labels
+
+    images = submission.images
+    if images is None:
+        raise UsageError(f"{path} holds no images.")
+    folder, named = find_model(model)
+    source = Source("parquet", str(path))
+    session = Session(Settings(folder, source, batch, workers, detector, device))
+    tables = []
+    done = 0
+
+    def step(number: int) -> None:
+        nonlocal done
+        done += number
+        progress("Labelling images", done, images.num_rows)
+
+    faults = Collector(limits.faults)
+    with open_container(path, limits, faults) as members:
+        files = sort_files(members, faults).tables.get("images", [])
+        stream = stream_images(files, limits)
+        try:
+            for start in range(0, images.num_rows, _CHUNK):
+                rows = images.slice(start, _CHUNK).to_pylist()
+                entries = [
+                    Entry(row["task"], row["id"], row["sample"], "images", start + place, 0, row["sha256"])
+                    for place, row in enumerate(rows)
+                ]
+                tables.append(session.answer(entries, _contents(stream, entries), step)[0])
+        except RefusedError as refused:
+            faults.refuse(refused, "images")
+            raise SubmissionError(list(faults.all())) from refused
+    labels = {"labels": label_source(named, session.about())}
+    if (error := label_error(error_of_labels(folder, named))) is not None:
+        labels["label_error"] = error
+    meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
+    annotations = _sorted(pa.concat_tables(tables), meta, limits)
+    whole = {**submission.tables, "annotations": annotations}
+    return Submission(meta, whole, digest(meta, whole), manifest=submission.manifest)
+
+
+def _contents(stream: Iterator[Any], entries: list[Any]) -> Iterator[dict[str, Any] | None]:
+    """The images of some entries, as the labeller takes them. UsageError if they are not those that were checked."""
+    place = 0
+    for place, (key, data) in enumerate(islice(stream, len(entries)), start=1):
+        entry = entries[place - 1]
+        if key != (entry.task, entry.id, entry.sample, entry.sha256):
+            break
+        yield None if data is None else {"bytes": data, "path": "", "sha256": entry.sha256}
+    else:
+        if place == len(entries):
+            return
+    raise UsageError("The files of images changed while they were read. Score the submission again.")
+
+
+def _sorted(table: pa.Table, meta: SubmissionMeta, limits: Limits) -> pa.Table:
+    """The annotations in the order of a checked submission. SubmissionError if they break the format."""
+    faults = Collector(limits.faults)
+    rows = Rows(table, np.arange(1, table.num_rows + 1), ("annotations.parquet",))
+    found = check_table("annotations", rows, meta, benchmark(meta.benchmark), limits, faults)
+    if faults.all():
+        raise SubmissionError(list(faults.all()))
+    return found

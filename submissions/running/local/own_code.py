@@ -1,0 +1,89 @@
+"""Finds a function of the user's own code: MODULE:FUNCTION of what is installed, or FILE.py:FUNCTION.
+
+It runs code. What is named comes from the person at the command line; nothing in a submission or a dataset ever does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module, util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fairspace.submissions.running.errors import RunError
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """A function of the user's.
+
+    Args:
+        name: MODULE:FUNCTION, of a file without its folder.
+        revision: hash of the file; 'not stated' for a module.
+        function: what was found.
+    """
+
+    name: str
+    revision: str
+    function: Callable[..., Any]
+
+
+def find_function(what: str, *, where: str, form: str) -> OwnCode:
+    """The function called `what`.
+
+    Args:
+        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
+        where: the name that the user gave, for errors.
+        form: how such a name is written, for errors.
+
+    Errors: RunError MODEL_UNKNOWN if there is no such module or function, or the code cannot be imported.
+    """
+    module, _, function = what.rpartition(":")
+    if not module or not function:
+        raise unknown(where, "no module, no function", form)
+    revision, content = "not stated", b""
+    file = Path(module).expanduser() if module.endswith(".py") else None
+    if file is not None:
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise unknown(where, f"{module}: {error.strerror}", form) from error
+        revision = f"sha256 {hashlib.sha256(content).hexdigest()[:16]}"
+    try:
+        loaded = import_module(module) if file is None else _load(file, content)
+    except Exception as error:
+        mend = "name a module that is installed, or its file as ./FILE.py:FUNCTION"
+        raise unknown(where, f"{type(error).__name__}: {error}", "code that can be imported", mend) from error
+    found = getattr(loaded, function, None)
+    if not callable(found):
+        raise unknown(where, f"no function {function!r} in {module}", form)
+    return OwnCode(f"{module if file is None else file.stem}:{function}", revision, found)
+
+
+def unknown(where: str, what: str, expected: str, mend: str = "name the model in this form") -> RunError:
+    """The error for a model that cannot be found."""
+    return RunError("MODEL_UNKNOWN", where, what, expected, mend)
+
+
+def _load(file: Path, content: bytes) -> ModuleType:
+    """The file as a module, loaded once: a unified model's two functions share what it loads."""
+    # A name that no other module has, so that a file may be called as it likes.
+    name = f"{file.stem} {hashlib.sha256(str(file.resolve()).encode() + content).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = util.spec_from_file_location(name, file.resolve())
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    loaded = util.module_from_spec(spec)
+    # Dataclasses and pickling look a class's module up by name.
+    sys.modules[name] = loaded
+    try:
+        spec.loader.exec_module(loaded)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return loaded

@@ -1,0 +1,1 @@
+"""Read Inspect logs and import them as submissions."""

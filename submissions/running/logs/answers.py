@@ -1,0 +1,181 @@
+"""The answers in a benchmark's log; all is checked, nothing trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from fairspace.submissions.benchmarks.asks import add_hashes
+from fairspace.submissions.format.collector import RefusedError, show
+from fairspace.submissions.format.manifest import Count, Stage
+from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.strict_json import check_text
+from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
+from fairspace.submissions.running.asking.inspect_task import REVISION, RUN
+from fairspace.submissions.running.asking.journal import Answer, Fate, Key
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.logs.files import Log, invalid, open_log
+from fairspace.submissions.running.logs.header import Checked, Described, first, stage_of
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+_MEND = "leave it out, or log the task again"
+
+
+class _Row(Checked):
+    """An answer, as `asking.compact` writes it."""
+
+    task: Annotated[str, Field(min_length=1, max_length=200)]
+    id: Annotated[str, Field(min_length=1, max_length=1000)]
+    sample: int = Field(ge=0, lt=2**31)
+    fate: Fate
+    response: str | None
+    reason: str = ""
+    stop: str = ""
+    attempts: Count = 1
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    seconds: float = 0.0
+
+
+_ROWS = TypeAdapter(list[_Row])
+
+
+@dataclass(frozen=True)
+class LogAnswers:
+    """One log.
+
+    Args:
+        file: where it lies.
+        described: what was run.
+        stage: who answered, how, when, and how often with which fate; its revision is not stated.
+        answers: key -> answer; of a sample that was run in several epochs the first one's.
+        prompts: id of each sample that has answers -> hash of its prompts.
+        asked: ids of all samples that the log was to have.
+        notes: what of it is not in the answers.
+    """
+
+    file: Path
+    described: Described
+    stage: Stage
+    answers: Mapping[Key, Answer]
+    prompts: Mapping[str, str]
+    asked: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+
+def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
+    """The answers in a log.
+
+    Args:
+        file: `.eval` or `.json`.
+        step: called after each sample.
+
+    Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
+    """
+    with open_log(file) as log:
+        described = _described(file, log.header).cut_by(log.header)
+        answers: dict[Key, Answer] = {}
+        prompts: dict[str, str] = {}
+        later = 0
+        for sample in log.samples:
+            step()
+            about = sample.get("metadata")
+            if not isinstance(about, dict) or ANSWERS not in about:
+                continue
+            if sample.get("epoch") != 1:
+                later += 1
+                continue
+            name = _text(file, "a sample's id", str(sample.get("id")))
+            prompts[name] = _hash(file, name, about.get(PROMPTS))
+            join(answers, _answers(file, name, about[ANSWERS]), file)
+        notes = [f"{file.name}: {later:,} samples of later epochs are left out"] if later else []
+        notes += _cut_short(log)
+        asked = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
+        stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
+    return LogAnswers(file, described, stage, answers, prompts, asked, tuple(notes))
+
+
+def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
+    """Add the answers of another sample or log. A request that failed in one of them has the other's fate.
+
+    RunError LOG_CONFLICT: an item is answered differently.
+    """
+    for answer in more:
+        known = answers.get(answer.key)
+        if known is None or known.fate == "failed":
+            answers[answer.key] = answer
+        elif answer.fate != "failed" and (answer.fate, answer.response) != (known.fate, known.response):
+            where = f"{answer.task}, {show(answer.id)}, sample {answer.sample}"
+            what = f"{_shown(known)}, and in {file.name} {_shown(answer)}"
+            mend = "import logs of one run together: an item is asked once"
+            raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
+
+
+def _shown(answer: Answer) -> str:
+    return answer.fate if answer.response is None else show(answer.response, 40)
+
+
+def _described(file: Path, header: EvalLog) -> Described:
+    found = (header.eval.metadata or {}).get(RUN)
+    task = show(header.eval.task, 60)
+    expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
+    if not isinstance(found, dict):
+        raise invalid(file, f"a log of the task {task}", expected, "run the benchmark's own task, then import its log")
+    try:
+        described = Described.model_validate(found)
+    except ValidationError as error:
+        raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND) from error
+    if described.table == "responses" and described.dataset_revision != REVISION:
+        what = f"answers to the items of revision {show(described.dataset_revision)}"
+        raise invalid(file, what, f"those of revision {REVISION}", _MEND)
+    return described
+
+
+def _answers(file: Path, sample: str, found: Any) -> list[Answer]:
+    try:
+        rows = _ROWS.validate_python(found)
+        answers = [Answer(**row.model_dump()) for row in rows]
+        for answer in answers:
+            for text in (answer.task, answer.id, answer.response or ""):
+                check_text(text)
+    except ValidationError as error:
+        raise invalid(file, f"sample {show(sample)} with {first(error)}", "answers as they were logged") from error
+    except RefusedError as error:
+        raise invalid(file, f"sample {show(sample)}: {error.what}", error.expected) from error
+    for answer in answers:
+        if (answer.response is None) == (answer.fate == "answered"):
+            what = f"sample {show(sample)}: {answer.fate}, with {_shown(answer)}"
+            raise invalid(file, what, "a text if it was answered, and none if not")
+        if len((answer.response or "").encode()) > LIMITS.row_bytes:
+            what = f"sample {show(sample)}: an answer that is longer"
+            raise invalid(file, what, f"at most {LIMITS.row_bytes:,} bytes")
+    return answers
+
+
+def _text(file: Path, what: str, text: str) -> str:
+    try:
+        check_text(text)
+    except RefusedError as error:
+        raise invalid(file, f"{what}: {error.what}", error.expected) from error
+    return text
+
+
+def _hash(file: Path, sample: str, found: Any) -> str:
+    if not isinstance(found, str) or len(found) != 64 or set(found) - set("0123456789abcdef"):
+        raise invalid(file, f"sample {show(sample)} with prompts {show(found)}", "the hash of its prompts")
+    return found
+
+
+def _cut_short(log: Log) -> list[str]:
+    """A note where Inspect itself was told to ask a part of the samples."""
+    dataset = log.header.eval.dataset
+    if dataset.samples is None or dataset.sample_ids is None or len(dataset.sample_ids) >= dataset.samples:
+        return []
+    left = dataset.samples - len(dataset.sample_ids)
+    return [f"{log.file.name}: Inspect was to leave out {left:,} of {dataset.samples:,} stimuli; they are missing"]

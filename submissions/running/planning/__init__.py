@@ -1,0 +1,1 @@
+"""Plan a run: counts, tokens, hours, money, power."""

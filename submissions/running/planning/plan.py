@@ -1,0 +1,152 @@
+"""`fairspace plan`: what a run will take, and what it can show, before anything is asked.
+
+Requests are counted, tokens estimated (`plan_tokens`), money and hours follow from them (`plan_lines`); what the sample
+can show is in `plan_values`. Not foreseen: repeated requests, cached prompts, thinking that is no part of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fairspace.submissions.benchmarks.detectable import Detectable, detectable
+from fairspace.submissions.running.asking.inspect_task import Opened
+from fairspace.submissions.running.planning.images import MadePart
+from fairspace.submissions.running.planning.limit import LimitNote, limited
+from fairspace.submissions.running.planning.lines import (
+    SECONDS_AN_IMAGE,
+    Cost,
+    Line,
+    PlanSettings,
+    answers_line,
+    images_line,
+    judge_line,
+)
+from fairspace.submissions.running.planning.tokens import NOTHING, Span
+
+__all__ = ["Cost", "Line", "Plan", "PlanSettings", "plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is known before a run.
+
+    Args:
+        benchmark: its name.
+        lines: per task and model.
+        limit: what the run leaves out.
+        values: what it can show.
+        assumptions: in sentences.
+    """
+
+    benchmark: str
+    lines: tuple[Line, ...]
+    limit: LimitNote
+    values: tuple[Detectable, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def requests(self) -> int:
+        """To models that answer and to judges."""
+        return sum(line.requests for line in self.lines if line.kind != "images")
+
+    @property
+    def images(self) -> int:
+        """That are made."""
+        return sum(line.requests for line in self.lines if line.kind == "images")
+
+    @property
+    def input(self) -> Span:
+        """Tokens in all."""
+        return sum((line.input for line in self.lines), NOTHING)
+
+    @property
+    def output(self) -> Span:
+        """Tokens in all."""
+        return sum((line.output for line in self.lines), NOTHING)
+
+    @property
+    def hours(self) -> Span:
+        """In all, one task after the other."""
+        return sum((line.hours for line in self.lines), NOTHING)
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """In all, one for each currency; what has no price is not in it."""
+        found: dict[str, Cost] = {}
+        for line in self.lines:
+            if line.cost is not None:
+                before = found.get(line.cost.currency, Cost(0.0, 0.0, line.cost.currency))
+                total = Cost(before.usual + line.cost.usual, before.most + line.cost.most, before.currency)
+                found[line.cost.currency] = total
+        return tuple(found.values())
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """What the cost leaves out: models, or kinds of models without a name."""
+        return tuple(dict.fromkeys(line.model or line.kind for line in self.lines if line.cost is None))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "benchmark": self.benchmark,
+            "requests": self.requests,
+            "images": self.images,
+            "input": self.input.to_json(),
+            "output": self.output.to_json(),
+            "hours": self.hours.to_json(),
+            "costs": [asdict(cost) for cost in self.costs],
+            "unpriced": list(self.unpriced),
+            "lines": [asdict(line) for line in self.lines],
+            "limit": self.limit.to_json(),
+            "values": [value.to_json() for value in self.values],
+            "assumptions": list(self.assumptions),
+        }
+
+
+def plan(opened: Opened, settings: PlanSettings | None = None, made: Sequence[MadePart] = ()) -> Plan:
+    """What a run will take, and what it can show; nothing is asked, and nothing fetched.
+
+    Args:
+        opened: what is asked; without parts for a model that only makes images.
+        settings: how.
+        made: the images that are made (`plan_images.made_parts`).
+
+    Errors: RunError PRICES_INVALID if a named model has no price; DATA_INVALID if an image cannot be read.
+    """
+    settings = settings or PlanSettings()
+    lines = [answers_line(part, opened.positions[task], settings) for task, part in opened.parts.items()]
+    if opened.chosen.benchmark == "genres" and "narrative" in opened.parts:
+        part = opened.parts["narrative"]
+        lines += [
+            judge_line(part, opened.positions["narrative"], judge, settings) for judge in settings.judges or ("",)
+        ]
+    lines += [images_line(one, settings) for one in made]
+    chosen = {task: [opened.parts[task].stimuli[p] for p in places] for task, places in opened.positions.items()}
+    whole = {task: part.stimuli for task, part in opened.parts.items()}
+    chosen |= {one.task: one.chosen for one in made}
+    whole |= {one.task: one.stimuli for one in made}
+    values = detectable(opened.chosen.benchmark, chosen, whole)
+    note = limited(opened, made, values)
+    return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings))
+
+
+def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ...]:
+    found = []
+    if any(line.kind != "images" for line in lines):
+        found.append(
+            f"Tokens of text: {settings.characters:g} characters each (OpenAI's rule of thumb for English), measured "
+            f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed."
+        )
+        how = "1 s and 1 s for every 50 tokens of the answer" if settings.seconds_per_request is None else "as given"
+        found.append(f"Time of a request: {how}; {settings.concurrency} at once. Waiting for rate limits comes on top.")
+    if any(line.images_sent for line in lines):
+        rule = "85 and 170 for each 512-pixel square (OpenAI, high detail); most: enlarged to a short side of 768"
+        found.append(f"Tokens of an image: {rule if settings.image_tokens is None else settings.image_tokens}.")
+    if any(line.kind == "images" for line in lines):
+        seconds = SECONDS_AN_IMAGE if settings.seconds_per_image is None else settings.seconds_per_image
+        found.append(
+            f"Time of a made image: {seconds:g} s, {settings.image_concurrency} at once; labelling not counted."
+        )
+    return (*found, "Repeated and repaired requests, cached prompts and hidden thinking are not foreseen.")

@@ -1,0 +1,1 @@
+"""Measure the quality of generated images."""

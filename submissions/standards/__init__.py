@@ -1,0 +1,1 @@
+"""Standards as documents: differences, proposals, triggers, validation."""

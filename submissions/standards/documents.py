@@ -1,0 +1,166 @@
+"""What a standard fixes as one document, whose hash freezes it; how two standards differ; what that does to ranks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fairspace.builders import REFERENCE
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Standard
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.scoring import find_standard
+
+ABSENT = "\N{EN DASH}"
+"""What a standard that lacks a field has in its place."""
+_KEYS = {"metrics": "name", "calibration": "entry"}
+"""Tables of a standard, and the column that names their rows."""
+
+
+def named(text: str) -> tuple[Benchmark, Any]:
+    """The standard that `BENCHMARK/NAME` names. UsageError: no such benchmark or standard."""
+    name, _, standard = text.partition("/")
+    if not standard:
+        known = [f"{bench}/{text}" for bench in NAMES if text in benchmark(bench).standards]
+        raise UsageError(f"Name a standard as BENCHMARK/NAME, for example {(known or ['iris/inaugural'])[0]}.")
+    bench = benchmark(name)
+    return bench, find_standard(bench, standard)
+
+
+def document(name: str, standard: Any) -> dict[str, Any]:
+    """Everything that a standard of a benchmark fixes, as JSON data; tables are keyed by their rows' names."""
+    data = {key: _plain(value) for key, value in asdict(standard).items()}
+    for table, key in _KEYS.items():
+        if table in data:
+            data[table] = {row[key]: {part: cell for part, cell in row.items() if part != key} for row in data[table]}
+    return {"benchmark": name, "name": data.pop("name"), "draft": data.pop("draft"), **data}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def digest(told: Mapping[str, Any]) -> str:
+    """sha256 of a document; the released ones are frozen in `tests/submissions/standards/test_documents.py`.
+
+    Fields that are empty do not count, so that a field which later standards have changes no earlier hash.
+    """
+    filled = {name: value for name, value in told.items() if value not in ("", [], {})}
+    text = json.dumps(filled, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def changed_references(standard: Standard) -> list[str]:
+    """Reference files that are not what the standard was released with, or are gone."""
+    return [name for name, sha256 in standard.references.items() if reference_sha256(name) != sha256]
+
+
+def reference_sha256(name: str) -> str:
+    """Of a file in `builders/reference/`; '' if there is none."""
+    path = REFERENCE / name
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One line of `fairspace standard list`.
+
+    Args:
+        benchmark, name: of the standard.
+        draft: why it is not released, or ''.
+        date: of its release or proposal.
+        cohort: how many models its numbers were set by.
+        tau: threshold of its profile code; None where there is none.
+        sha256: of its document.
+    """
+
+    benchmark: str
+    name: str
+    draft: str
+    date: str
+    cohort: int
+    tau: float | None
+    sha256: str
+
+
+def listed() -> list[Listed]:
+    """All standards of all benchmarks, each benchmark's in the order of their release."""
+    return [
+        Listed(
+            name,
+            standard.name,
+            standard.draft,
+            standard.date,
+            len(standard.cohort),
+            getattr(standard, "tau", None),
+            digest(document(name, standard)),
+        )
+        for name in NAMES
+        for standard in benchmark(name).standards.values()
+    ]
+
+
+def fields(told: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a document one by one, `scale.IFS_Gen`; a list is one field, and so is a row of a table."""
+    for name, value in told.items():
+        if isinstance(value, Mapping) and prefix.rstrip(".") not in _KEYS:
+            yield from fields(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field of two documents: its value in each, `ABSENT` where one lacks it."""
+
+    name: str
+    first: Any
+    second: Any
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
+    """Every field in which two documents differ, in the order of the first."""
+    one, other = dict(fields(first)), dict(fields(second))
+    names = [*one, *(name for name in other if name not in one)]
+    found = [Difference(name, one.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
+    return [difference for difference in found if difference.first != difference.second]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A model's rank under two standards, None for no rank; why it has none under one of them, or ''."""
+
+    row: Row
+    rank: int | None
+    before: int | None
+    why: str = ""
+
+    @property
+    def change(self) -> str:
+        """Places won or lost, in words."""
+        if self.rank is None or self.before is None:
+            lacking = "no rank here" if self.before is not None else "a rank here alone"
+            return f"{lacking}: {self.why}" if self.why else lacking
+        places = self.before - self.rank
+        if not places:
+            return "same"
+        return f"{'up' if places > 0 else 'down'} {abs(places)}"
+
+
+def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
+    """Every model that has a rank under one of two standards, in the order of the first."""
+    old = {row.entry: row for row in before}
+    found = [_move(row, old.get(row.entry)) for row in rows]
+    return [move for move in found if move.rank is not None or move.before is not None]
+
+
+def _move(row: Row, before: Row | None) -> Move:
+    rank = None if before is None else before.rank
+    without = row if row.rank is None else before if rank is None else None
+    return Move(row, row.rank, rank, "" if without is None else "; ".join(without.unranked))

@@ -1,0 +1,155 @@
+"""Values of shares as they would be without the labeller's errors: by its confusion matrix, and by people's labels.
+
+The raw values stay the ranked ones: a submission brings its own matrix and its own people's labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.submissions.benchmarks.benchmark import Values
+from fairspace.submissions.format.schema import VOCABULARY, Attribute, Submission
+from fairspace.submissions.reading.matching import matched
+from fairspace.submissions.uncertainty import prediction_powered as powered
+from fairspace.submissions.uncertainty.design import Floats, Integers
+from fairspace.submissions.uncertainty.misclassification import Corrected, correct, debiased, fault, instrument
+from fairspace.submissions.uncertainty.variant import Kind, Variant
+
+_CORRECTED = (
+    "Less the bias of shares at this number of samples. Assumed: the labeller errs here as it did where it was "
+    "measured, in one attribute whatever it does in another, and images without a label are like those with one."
+)
+_POWERED = "Less the bias of shares at this number of samples. Assumed: people labelled images drawn at random."
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Labelled samples of several distributions over the same groups, and values that are functions of their shares.
+
+    Args:
+        key: names them.
+        columns: the labels whose product the groups are, in the order of their vocabularies.
+        counts: (n, k + 1, k) as `label_counts.paired_counts`.
+        names: of the m values.
+        statistic: (b, n, k) shares, nan for a distribution without samples -> (b, m) values, nan where undefined.
+        limits: (m, 2) smallest and largest number that each value can be.
+    """
+
+    key: str
+    columns: tuple[Attribute, ...]
+    counts: Floats
+    names: tuple[str, ...]
+    statistic: Callable[[Floats], Floats]
+    limits: tuple[tuple[float, float], ...]
+
+
+def label_variants(
+    submission: Submission, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
+) -> Iterator[Variant]:
+    """A variant by the confusion matrix and one by people's labels, where these were handed in.
+
+    Args:
+        submission: with `label_error` or `human_labels`; without them there are no variants.
+        values: the raw ones; one without a number has none here.
+        measured: what they were measured on.
+        held: how often the intervals hold the truth, for people.
+
+    What cannot be corrected is left out, and the variant's note says why.
+    """
+    if submission.meta.label_error is not None:
+        corrected = [(shares, _corrected(submission, shares)) for shares in measured]
+        yield _variant(
+            "labels_corrected",
+            submission.meta.label_error.source,
+            f"{_CORRECTED} {held['labels_corrected']}",
+            values,
+            corrected,
+        )
+    if "human_labels" in submission.tables:
+        faces = submission.tables["human_labels"].num_rows
+        found = [(shares, _powered(shares)) for shares in measured]
+        yield _variant(
+            "human_labels", f"{faces} faces labelled by people", f"{_POWERED} {held['human_labels']}", values, found
+        )
+
+
+def _corrected(submission: Submission, shares: Shares) -> Corrected | str:
+    """The corrected shares, or why there are none."""
+    found, why = matrices(submission, shares.columns)
+    return why or correct(shares.counts.sum(axis=1), instrument(found), shares.key)
+
+
+def _powered(shares: Shares) -> Corrected | str:
+    pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
+    if why := powered.fault(pairs):
+        return f"{' and '.join(shares.columns)}: {why}"
+    return powered.powered_draws(pairs, others, powered.prediction_powered(pairs, others), shares.key)
+
+
+def _variant(
+    kind: Kind, name: str, note: str, values: Values, found: Sequence[tuple[Shares, Corrected | str]]
+) -> Variant:
+    numbers: dict[str, float] = {}
+    intervals: dict[str, tuple[float, float]] = {}
+    notes = {note: None}
+    for shares, corrected in found:
+        known = [place for place, name in enumerate(shares.names) if values[name].state == "value"]
+        if isinstance(corrected, str):
+            notes |= {f"Not corrected: {corrected}.": None} if known else {}
+            continue
+        plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
+        for place in known:
+            if np.isnan(plain[place]):
+                continue
+            value, interval = debiased(float(plain[place]), draws[:, place], shares.limits[place])
+            numbers[shares.names[place]], intervals[shares.names[place]] = value, interval
+    return Variant(kind, name, numbers, intervals, " ".join(notes))
+
+
+def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequence[Attribute]) -> Integers:
+    """(n, c) what people saw in the faces of n annotation rows of a task, places in `VOCABULARY`; -1 for nothing."""
+    labels = submission.rows("human_labels", task)
+    place = matched(rows, labels, ("id", "sample", "face"))
+    found = np.full((rows.num_rows, len(columns)), -1, np.int64)
+    for number, column in enumerate(columns):
+        codes = pc.index_in(labels[column], value_set=pa.array(VOCABULARY[column])).fill_null(-1)
+        found[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
+    return found
+
+
+def paired_counts(
+    cell: Integers, machine: Integers, human: Integers, shape: tuple[int, int], weights: Floats
+) -> Floats:
+    """(n, k + 1, k) samples per cell, group that people saw (the last one: nobody looked), and labeller's group.
+
+    Args:
+        cell: (m,) of each sample.
+        machine: (m,) the labeller's group; samples with -1 are left out.
+        human: (m,) the people's group, -1 for none.
+        shape: n cells, k groups.
+        weights: (m,) what a sample counts.
+    """
+    n, k = shape
+    used = machine >= 0
+    flat = (cell * (k + 1) + np.where(human >= 0, human, k)) * k + machine
+    counts = np.bincount(flat[used], weights[used], n * (k + 1) * k)
+    return np.asarray(counts, np.float64).reshape(n, k + 1, k)
+
+
+def matrices(submission: Submission, columns: Sequence[Attribute]) -> tuple[Mapping[str, Floats], str]:
+    """Column -> its confusion matrix of counts, and why they cannot correct anything, '' if they can."""
+    error = submission.meta.label_error
+    found: dict[str, Floats] = {}
+    for column in columns:
+        counts = error.counts(column) if error is not None else None
+        if counts is None:
+            return {}, f"{column}: label_error has no confusion matrix of it"
+        found[column] = np.array(counts, float)
+        if why := fault(found[column]):
+            return {}, f"{column}: {why}"
+    return found, ""

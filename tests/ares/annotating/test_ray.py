@@ -1,0 +1,50 @@
+"""Annotating on a Ray cluster that is started here, with the same bytes as in one process."""
+
+import builtins
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from fairspace.ares.annotating.annotate import annotate
+from fairspace.builders.errors import BuildError
+from tests.ares.hostile import UNREADABLE
+from tests.ares.image_sources import content, folder, images
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+def test_ray_gives_the_same_bytes(tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.set_num_threads(1)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    source = folder(tmp_path / "images", images(40, [make() for make, _ in UNREADABLE.values()]))
+    alone = annotate(tiny_ares, source, tmp_path / "alone", shard=10)
+    before = dict(os.environ)
+
+    def stop(what: str, done: int, total: int) -> None:
+        if done >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        annotate(tiny_ares, source, tmp_path / "spread", shard=10, progress=stop)
+    spread = annotate(tiny_ares, source, tmp_path / "spread", shard=10, engine="ray", workers=2)
+    assert 0 < spread.images < alone.images
+    assert content(tmp_path / "spread") == content(tmp_path / "alone")
+    assert dict(os.environ) == before
+    assert not (tmp_path / ".ray").exists()
+
+
+def test_without_ray_it_is_said_how_to_get_it(tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.split(".")[0] == "ray":
+            raise ImportError("No module named 'ray'")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(BuildError, match=r"TOOL_MISSING at --engine ray: .*fairspace\[scale\]"):
+        annotate(tiny_ares, folder(tmp_path / "images", images(4)), tmp_path / "out", engine="ray")

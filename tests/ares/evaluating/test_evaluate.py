@@ -1,0 +1,345 @@
+"""Measuring ARES: one pass serves every configuration, tables have the printed shape, undefined stays undefined."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.configuration_ares import SKIN_TONE
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.evaluating.ablations import FAST_STEPS, ablations, outcome, pareto
+from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
+from fairspace.ares.evaluating.evaluate import EVALUATION, REPORT, evaluate, measure, open_model
+from fairspace.ares.evaluating.measure import calibration, confusion, disparity, measure_attribute
+from fairspace.ares.evaluating.routes import configured, observe_all
+from fairspace.ares.evaluating.tables import tables
+from fairspace.ares.modeling_ares import ABLATIONS, AresModel, Decided
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.builders.errors import BuildError
+from tests.metrics.tables import rows
+
+IMAGES = 72
+CLASSES = {"age": ("young", "middle", "older"), "gender": ("female", "male"), "skin_tone": ("light", "middle", "dark")}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def model(tiny_ares: Path) -> AresModel:
+    return open_model(tiny_ares)
+
+
+@pytest.fixture(scope="module")
+def data(model: AresModel, tmp_path_factory: pytest.TempPathFactory) -> HeldOutData:
+    config = model.config
+    return open_test(f"drawn:{IMAGES}", config.tasks, config.image_size, 0, tmp_path_factory.mktemp("work"))
+
+
+class Truthful:
+    """An arbiter that knows the drawn images, but for those of a tone; it counts what it was asked."""
+
+    name = "truthful"
+
+    def __init__(self, data: HeldOutData) -> None:
+        (images,) = data.sets
+        pictures = Pictures(images.faces)
+        self.known = {pictures[row].tobytes(): row for row in range(len(images))}
+        self.images, self.asked = images, 0
+
+    def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
+        self.asked += len(images)
+        labels = self.images.faces.labels[task["name"]]
+        return [task["labels"][labels[self.known[image.tobytes()]]] for image in images]
+
+
+@pytest.mark.parametrize("mode", ABLATIONS.values())
+@pytest.mark.parametrize("thresholds", [(0.36, 0.4), (0.5, 0.0), (1.0, 0.7)])
+def test_routing_from_one_pass_is_what_the_model_decides(
+    model: AresModel, data: HeldOutData, mode: str, thresholds: tuple[float, float]
+) -> None:
+    (images,) = data.sets
+    everything = model.observe(images.pixels(np.arange(IMAGES), model.device), everything=True)
+    with configured(model, ablation=mode, fast_confidence=thresholds[0], escalation=thresholds[1]):
+        for start in (0, 40):
+            part = images.pixels(np.arange(start, IMAGES), model.device)
+            direct, routed = model.decide(part), model.route(everything)
+            for name, found in direct.items():
+                assert found.label.tolist() == routed[name].label[start:].tolist()
+                assert found.route == routed[name].route[start:]
+                assert np.array_equal(found.probability, routed[name].probability[start:], equal_nan=True)
+                assert np.array_equal(found.value, routed[name].value[start:], equal_nan=True)
+
+
+def printed_confusion(attribute: str) -> np.ndarray:
+    classes = CLASSES[attribute]
+    table = np.zeros((len(classes), len(classes)), int)
+    for row in rows("ares_table16_18_confusion"):
+        if row["attribute"] == attribute:
+            table[classes.index(row["true"]), classes.index(row["predicted"])] = int(row["count"])
+    return table
+
+
+@pytest.mark.parametrize("row", rows("ares_table19_disparity"), ids=lambda row: row["attribute"])
+def test_disparity_of_the_printed_matrices_is_table_19(row: dict[str, str]) -> None:
+    classes, table = CLASSES[row["attribute"]], printed_confusion(row["attribute"])
+    true = np.repeat(np.arange(len(table)), table.sum(1))
+    said = np.concatenate([np.repeat(np.arange(len(table)), line) for line in table])
+    parts = [confusion(classes, true, said, true == i) for i in range(len(classes))]
+    gap = disparity(classes, [part.matrix[i][i] for i, part in enumerate(parts)], parts)
+    assert (gap.most, gap.least) == (row["max_group"], row["min_group"])
+    assert gap.value == pytest.approx(float(row["accuracy_disparity"]), abs=0.00005 + 1e-9)
+    assert parts[classes.index(row["max_group"])].report.accuracy == pytest.approx(float(row["max_recall"]), abs=5e-5)
+
+
+class Faces:
+    """Labels without images."""
+
+    def __init__(self, **labels: Sequence[int]) -> None:
+        self.labels = {name: np.array(codes, np.intp) for name, codes in labels.items()}
+
+    def batches(self, order: Sequence[Any], workers: int) -> Iterator[torch.Tensor]:
+        raise NotImplementedError
+
+
+def decided(task: Mapping[str, Any], labels: Sequence[int], sure: float = 0.9) -> Decided:
+    n, k = len(labels), len(task["labels"])
+    chances = np.full((n, k), (1 - sure) / (k - 1))
+    for row, label in enumerate(labels):
+        chances[row, label] = sure
+    nothing = np.full(n, np.nan)
+    return Decided(np.array(labels, np.intp), chances, ["vote"] * n, [""] * n, nothing, nothing)
+
+
+def test_what_has_no_images_is_undefined_and_abstaining_is_wrong() -> None:
+    tones = np.array([0, 0, 0, 1, 1], np.intp)
+    genders = np.array([0, 0, 0, 0, 0], np.intp)
+    images = HeldOut(
+        Faces(skin_tone=tones.tolist()),
+        ("skin_tone",),
+        {"skin_tone": (("light", "middle", "dark"), tones), "gender": (("female", "male"), genders)},
+    )
+    found = measure_attribute(SKIN_TONE, "skin_tone", images, decided(SKIN_TONE, [0, 0, -1, 1, 0]))
+    assert found.overall.matrix == [[2, 0, 0], [1, 1, 0], [0, 0, 0]]
+    assert found.overall.abstained == [1, 0, 0]
+    classes = found.overall.report.classes
+    assert classes["light"].recall == pytest.approx(2 / 3)
+    assert classes["dark"].recall is None
+    assert classes["dark"].precision is None
+    assert found.overall.report.macro.recall is None
+    assert found.overall.report.accuracy == pytest.approx(3 / 5)
+    assert found.groups["gender"]["male"].report.accuracy is None
+    assert found.disparities["gender"].value is None
+    assert found.disparity.value == pytest.approx(2 / 3 - 1 / 2)
+    assert found.disparity.high > 2 / 3 - 1 / 2
+
+
+def test_calibration_by_hand() -> None:
+    found = calibration(np.array([0.95, 0.95, 0.55, 0.1]), np.array([True, False, True, False]))
+    assert found.images == [0, 1, 0, 0, 0, 1, 0, 0, 0, 2]
+    assert found.confidence[9] == pytest.approx(0.95)
+    assert found.accuracy[9] == 0.5
+    assert found.confidence[2] is None
+    assert found.error == pytest.approx((2 * 0.45 + 0.45 + 0.1) / 4)
+    assert calibration(np.zeros(0), np.zeros(0, bool)).error is None
+
+
+def test_e5_is_not_run_without_a_model_to_ask(model: AresModel, data: HeldOutData) -> None:
+    seen = [observe_all(model, images, 16) for images in data.sets]
+    found = ablations(model, data.sets, seen, {})
+    assert list(found) == list(ABLATIONS)
+    assert found["E5"].reason
+    assert found["E5"].accuracy is None
+    assert not any(found[row].reason for row in found if row != "E5")
+    assert [found[row].experts for row in ("E1", "E2", "E3", "E4")] == [2, 2, 2, 6]
+    assert found["ARES"].routes == found["E6"].routes
+
+
+def test_an_arbiter_is_asked_once_per_image_and_task(model: AresModel, data: HeldOutData) -> None:
+    truthful = Truthful(data)
+    model.arbiter = truthful
+    try:
+        with configured(model, fast_confidence=1.0, escalation=0.3):
+            found = measure(model, data, {"name": "tiny", "sha256": "0" * 64}, timed=0)
+            plain = outcome(model, data.sets, [observe_all(model, data.sets[0], 50)], {})
+    finally:
+        model.arbiter = None
+    assert found.ablations["E5"].accuracy == 1
+    assert found.ablations["E5"].arbiter == 2
+    assert found.ablations["E5"].experts == 0
+    assert found.model["arbiter"] == "truthful"
+    handed_on = plain.escalated["age_gender"]
+    assert handed_on is not None
+    assert plain.arbiter == pytest.approx(handed_on)
+    assert plain.routes["age_gender"].get("escalated:vlm", 0) == round(handed_on * IMAGES)
+    accuracy, without = plain.tasks["age_gender"], found.ablations["E6"].tasks["age_gender"]
+    assert accuracy is not None
+    assert without is not None
+    assert accuracy > without
+    # Twice in `measure` would be 4 * IMAGES; the last `outcome` asks anew, as it was given the bare arbiter.
+    assert truthful.asked == 2 * IMAGES + round(handed_on * IMAGES)
+
+
+def test_pareto_follows_the_thresholds(model: AresModel, data: HeldOutData) -> None:
+    seen = [observe_all(model, images, 64) for images in data.sets]
+    points = pareto(model, data.sets, seen, {})
+    (own,) = [point for point in points if point.current]
+    assert (own.fast_confidence, own.escalation) == (model.config.fast_confidence, model.config.escalation)
+    for fast in FAST_STEPS:
+        along = sorted((p for p in points if p.fast_confidence == fast), key=lambda p: p.escalation)
+        shares = [point.escalated["skin_tone"] for point in along]
+        assert all(a is not None and b is not None and a >= b for a, b in itertools.pairwise(shares))
+        assert shares[-1] == 0
+    closed = [point.experts for point in points if point.fast_confidence == 1]
+    assert set(closed) == {6}
+    pairs = [(point.accuracy or 0.0, point.experts or 0.0) for point in points]
+    for point, (accuracy, cost) in zip(points, pairs, strict=True):
+        beaten = any(a >= accuracy and c <= cost and (a, c) != (accuracy, cost) for a, c in pairs)
+        assert point.best is not beaten
+
+
+@pytest.fixture(scope="module")
+def written(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("evaluation")
+    evaluate(tiny_ares, f"drawn:{IMAGES}", out, batch=32, timed=8, device="cpu")
+    return out
+
+
+def read(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_tables_have_the_printed_shape_and_figures(written: Path) -> None:
+    found = {row["configuration"]: row for row in read(written / "tables" / "ablations.csv")}
+    for row in rows("ares_table11_random200"):
+        mine = found[row["configuration"]]
+        for column in ("overall_acc_pct", "age_gender_acc_pct", "skin_tone_acc_pct"):
+            assert mine[f"printed_random_200_{column}"] == row[column]
+        if not mine["not_run"]:
+            assert 0 <= float(mine["overall_acc_pct"]) <= min(float(mine["age_gender_acc_pct"]), 100)
+            assert 0 < float(mine["p50_s"]) <= float(mine["p95_s"])
+    assert found["(E5) L2 (VLM) Only"]["overall_acc_pct"] == ""
+    report = read(written / "tables" / "report.csv")
+    printed = {(row["attribute"], row["class"]): row for row in rows("ares_table13_15_report")}
+    matched = [row for row in report if row["printed_recall"]]
+    assert len(matched) == len(printed)
+    for row in matched:
+        figure = printed[row["attribute"], row["class"].replace("middle-aged", "middle")]
+        assert row["printed_recall"] == figure["recall"]
+    for attribute, classes in CLASSES.items():
+        matrix = read(written / "tables" / f"confusion_{attribute}.csv")
+        own = [int(row[name]) for row in matrix for name in row if not name.startswith(("true", "printed"))]
+        assert sum(own) == IMAGES
+        assert [[int(row[f"printed_{name}"]) for name in classes] for row in matrix] == printed_confusion(
+            attribute
+        ).tolist()
+    text = (written / REPORT).read_text(encoding="utf-8")
+    assert "undefined" in text
+    assert "(E4) Local Ensemble (Vote)" in text
+
+
+def test_batch_size_changes_nothing(written: Path, tiny_ares: Path, tmp_path: Path) -> None:
+    evaluate(tiny_ares, f"drawn:{IMAGES}", tmp_path, batch=7, timed=0, device="cpu")
+    timed, untimed = (json.loads((folder / EVALUATION).read_text("utf-8")) for folder in (written, tmp_path))
+    assert timed["attributes"] == untimed["attributes"]
+    assert [point["tasks"] for point in timed["pareto"]] == [point["tasks"] for point in untimed["pareto"]]
+    assert untimed["speed"] == {}
+    for row in ABLATIONS:
+        assert timed["ablations"][row]["routes"] == untimed["ablations"][row]["routes"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built IRIS-Classifier-25 in small: every image of the one part lacks a skin tone where it is real."""
+    from io import BytesIO
+
+    from datasets import ClassLabel, Dataset, Features, Image, Value
+
+    out = tmp_path_factory.mktemp("built") / "iris_classifier_25"
+    features = Features(
+        {
+            "id": Value("string"),
+            "image": Image(),
+            "gender": ClassLabel(names=["female", "male"]),
+            "age": ClassLabel(names=["young", "middle-aged", "older"]),
+            "skin_tone": ClassLabel(names=["light", "middle", "dark"]),
+            "origin": ClassLabel(names=["fairface", "synthetic"]),
+        }
+    )
+    for config in ("age_gender", "skin_tone"):
+        table: dict[str, list[Any]] = {name: [] for name in features}
+        for number in range(24):
+            face, buffer = drawn_face(config, number, size=80), BytesIO()
+            face.image.save(buffer, "PNG")
+            real = config == "age_gender" and number % 2
+            values = dict(face.labels) | {"origin": "fairface" if real else "synthetic", "id": f"{config}/{number}"}
+            values["image"] = {"bytes": buffer.getvalue(), "path": None}  # type: ignore[assignment]
+            for name in features:
+                value = values[name]
+                table[name].append(features[name].str2int(value) if hasattr(features[name], "str2int") else value)
+            if real:
+                table["skin_tone"][-1] = None
+        (out / config).mkdir(parents=True)
+        Dataset.from_dict(table, features=features).to_parquet(out / config / "test-00000-of-00001.parquet")
+    manifest = {"dataset": "iris_classifier_25", "revision": "v1", "sample": True}
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return out
+
+
+def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(
+    model: AresModel, folder: Path, tmp_path: Path
+) -> None:
+    data = open_test(str(folder), model.config.tasks, model.config.image_size, 0, tmp_path)
+    assert (data.name, data.revision) == ("iris_classifier_25", "v1 (sample)")
+    found = measure(model, data, {"name": "tiny", "sha256": "0" * 64}, timed=0)
+    assert found.data["images"] == {"age_gender": 24, "skin_tone": 24}
+    age = found.attributes["age"]
+    assert age.overall.images == 24
+    assert sum(part.images for part in age.groups["skin_tone"].values()) == 12
+    assert {name: part.images for name, part in age.groups["origin"].items()} == {"real": 12, "generated": 12}
+    assert found.attributes["skin_tone"].groups["origin"]["real"].report.accuracy is None
+    assert Pictures(data.sets[0].faces)[3].size == (80, 80)
+    assert all(table.text() and table.csv() for table in tables(found))
+
+
+def test_no_overall_accuracy_where_no_image_has_all_labels(model: AresModel) -> None:
+    n = 4
+    labels = {"age_gender": [0, 1, 2, 3], "skin_tone": [-1] * n}
+    images = HeldOut(Faces(**labels), ("age_gender",), {"age": (CLASSES["age"], np.zeros(n, np.intp))})
+    seen = model.observe(torch.rand(n, 3, model.config.image_size, model.config.image_size), everything=True)
+    found = outcome(model, [images], [seen], {})
+    assert found.accuracy is None
+    assert found.tasks["age_gender"] is not None
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
+        evaluate(tmp_path, "drawn:60", tmp_path / "out")
+
+
+def test_images_are_not_sent_to_an_endpoint_without_consent(tmp_path: Path) -> None:
+    model = tiny_model(tmp_path / "model")
+    file = model / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    config["vlm"] = {"endpoint": "http://127.0.0.1:9/v1", "model": "some"}
+    file.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*--ask-endpoint"):
+        evaluate(model, "drawn:8", tmp_path / "out")
+    (tmp_path / "images").mkdir()
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*--ask-endpoint"):
+        annotate(model, tmp_path / "images", tmp_path / "annotations", names="files", task="any")

@@ -1,0 +1,127 @@
+"""Training images: drawn faces, and the folder of a built IRIS-Classifier-25."""
+
+import json
+from collections import Counter
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
+from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.training.data import open_data
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris_classifier_25.images import features
+
+TASKS = [AGE_GENDER, SKIN_TONE]
+PARTS = ("train", "stop", "routers", "calibration", "test")
+
+
+def test_drawn_faces_hold_every_group_and_swatch_equally_often() -> None:
+    faces = [drawn_face("train", number, size=32) for number in range(120)]
+    counts = Counter((face.labels["gender"], face.labels["age"], face.monk) for face in faces)
+    assert set(counts.values()) == {2}
+    assert len(counts) == 60
+
+
+def test_a_tenth_of_drawn_faces_is_incomplete() -> None:
+    share = np.mean([drawn_face("train", number, size=16).incomplete for number in range(600)])
+    assert 0.07 < share < 0.13
+
+
+def test_parts_of_drawn_faces_share_no_image(tmp_path: Path) -> None:
+    data = open_data("drawn:60", TASKS, 32, 0, tmp_path)
+    seen: set[bytes] = set()
+    total = 0
+    for part in PARTS:
+        faces = data.part(part, "skin_tone")
+        rows = np.arange(len(faces.labels["skin_tone"]))
+        (pixels,) = faces.batches([rows], 0)
+        total += len(rows)
+        seen |= {image.numpy().tobytes() for image in pixels}
+    assert len(seen) == total == 300
+
+
+def test_what_drawings_do_not_show_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="no labels for race"):
+        open_data("drawn:60", [RACE], 32, 0, tmp_path).part("train", "race")
+
+
+@pytest.mark.parametrize("data", ["drawn:", "drawn:7", "drawn:-60", "nowhere"])
+def test_data_that_is_not_there_is_named(tmp_path: Path, data: str) -> None:
+    with pytest.raises(BuildError, match="TRAINING_DATA"):
+        open_data(data, TASKS, 32, 0, tmp_path)
+
+
+def built(folder: Path, *, spoil: bool = False) -> Path:
+    """A folder like that of a built IRIS-Classifier-25, with 240 faces to train with."""
+    from datasets import Dataset
+
+    cells = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))
+    for config in ("age_gender", "skin_tone"):
+        for split, n in (("train", 240), ("validation", 60), ("test", 24)):
+            rows = []
+            for number in range(n):
+                gender, age, tone = cells[number % len(cells)]
+                stream = BytesIO()
+                drawn_face(f"{config}-{split}", number, size=24).image.save(stream, "PNG")
+                data = b"none" if spoil and number == 3 else stream.getvalue()
+                real = number % 4 == 0
+                row = dict.fromkeys(features(config)) | {
+                    "id": f"{config}/{split}/{number}",
+                    "image": {"bytes": data, "path": "face.png"},
+                    "gender": gender,
+                    "age": age,
+                    "skin_tone": None if real and config == "age_gender" else tone,
+                    "origin": "utkface" if real else "synthetic",
+                    "adversarial": False,
+                }
+                row[config] = tone if config == "skin_tone" else f"{gender}_{age}"
+                rows.append(row)
+            (folder / config).mkdir(parents=True, exist_ok=True)
+            table = Dataset.from_list(rows, features=features(config))
+            table.to_parquet(folder / config / f"{split}-00000-of-00001.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"dataset": "iris_classifier_25"}))
+    return folder
+
+
+def test_a_built_folder_is_split_into_disjoint_parts_with_labels(tmp_path: Path) -> None:
+    data = open_data(str(built(tmp_path / "built")), TASKS, 32, 0, tmp_path / "work")
+    rows = {part: data.part(part, "age_gender") for part in PARTS}
+    sizes = {part: len(faces.labels["age_gender"]) for part, faces in rows.items()}
+    assert sizes["train"] + sizes["stop"] == 240
+    assert sizes["routers"] + sizes["calibration"] == 60
+    assert sizes["test"] == 24
+    assert min(sizes.values()) > 0
+    train = rows["train"]
+    expected = ["young female", "middle-aged female", "older female", "young male", "middle-aged male", "older male"]
+    assert AGE_GENDER["labels"] == expected
+    assert set(train.labels["age_gender"]) == set(range(6))
+    assert (train.labels["skin_tone"] == -1).any()
+    assert (data.part("train", "skin_tone").labels["skin_tone"] >= 0).all()
+
+
+def test_images_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
+    faces = open_data(str(built(tmp_path / "built")), TASKS, 32, 0, tmp_path / "work").part("test", "skin_tone")
+    order = [np.arange(7), np.array([], dtype=int), np.array([20, 3])]
+    alone, helped = list(faces.batches(order, 0)), list(faces.batches(order, 2))
+    assert [len(batch) for batch in alone] == [7, 0, 2]
+    assert all(torch.equal(a, b) for a, b in zip(alone, helped, strict=True))
+    assert alone[0].shape == (7, 3, 32, 32)
+    assert alone[0].dtype == torch.uint8
+
+
+def test_an_image_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    faces = open_data(str(built(tmp_path / "built", spoil=True)), TASKS, 32, 0, tmp_path / "work")
+    part = faces.part("test", "skin_tone")
+    with pytest.raises(BuildError, match=r"skin_tone/test/3.*not_an_image"):
+        list(part.batches([np.arange(5)], 0))
+
+
+def test_a_folder_without_a_config_is_refused(tmp_path: Path) -> None:
+    data = open_data(str(built(tmp_path / "built")), [*TASKS, RACE], 32, 0, tmp_path / "work")
+    with pytest.raises(BuildError, match="no train split"):
+        data.part("train", "race")

@@ -1,0 +1,176 @@
+"""Training ARES: the same every time, also after a kill; new attributes leave the others alone."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
+from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT
+from fairspace.ares.training.stages import add_attribute, train
+from fairspace.builders.errors import BuildError
+from tests.ares.quick import ACCESSORIES, quick_config
+
+DATA = "drawn:120"
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return quick_config(tmp_path_factory.mktemp("config") / "quick.toml")
+
+
+@pytest.fixture(scope="module")
+def trained(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("trained")
+    train(config, DATA, out)
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def test_a_trained_folder_is_a_model_without_pickles(trained: Path) -> None:
+    model = AresModel.from_pretrained(trained).eval()
+    assert set(model.escalation) == {"age_gender", "skin_tone"}
+    assert AresImageProcessor.from_pretrained(trained).image_size == 32
+    names = {file.name for file in trained.iterdir()}
+    assert {REPORT, METRICS, CALIBRATION, "model.safetensors"} <= names
+    assert {Path(name).suffix for name in names} == {".json", ".jsonl", ".safetensors"}
+    answer = model.answers(model.decide(torch.rand(2, 3, 32, 32)))[0]
+    assert set(answer.labels) == {"age", "gender", "skin_tone"}
+
+
+def test_the_report_says_what_was_trained_on_what(trained: Path) -> None:
+    report = json.loads((trained / REPORT).read_text())
+    assert {"config_sha256", "data_sha256", "seed", "versions", "threads", "upstream"} <= set(report)
+    assert report["upstream"] == {}
+    stages = [expert_name(t, k) for t in ("age_gender", "skin_tone") for k in ("clip", "dinov2", "convnext")]
+    stages += ["fusion_skin_tone", "fast", "escalation_age_gender", "escalation_skin_tone"]
+    assert list(report["stages"]) == stages
+    for task, attributes in (("age_gender", {"age": 3, "gender": 2}), ("skin_tone", {"skin_tone": 3})):
+        test = report["test"][task]
+        assert test["images"] == sum(test["routes"].values()) == 60
+        for attribute, size in attributes.items():
+            matrix = np.array(test["attributes"][attribute]["confusion"])
+            assert matrix.shape == (size, size)
+            assert matrix.sum() == 60
+            assert np.trace(matrix) / 60 == pytest.approx(test["attributes"][attribute]["accuracy"])
+
+
+def test_every_epoch_is_logged_with_its_confusion_matrix(trained: Path) -> None:
+    events = [json.loads(line) for line in (trained / METRICS).read_text().splitlines()]
+    clip = [event for event in events if event["stage"] == "age_gender__clip"]
+    assert [event["epoch"] for event in clip] == [0, 1]
+    assert np.sum(clip[0]["confusion"]) == 60
+    assert all(np.isfinite(event["loss"]) for event in events if "loss" in event)
+
+
+def test_calibration_keeps_routes_confidence_and_cuts(trained: Path) -> None:
+    calibration = json.loads((trained / CALIBRATION).read_text())
+    skin = calibration["tasks"]["skin_tone"]
+    assert sum(skin["routes"].values()) == skin["images"] == 60
+    assert skin["cuts"] == AresModel.from_pretrained(trained).config.task("skin_tone")["cuts"]
+    assert sorted(skin["confidence"]["values"]) == skin["confidence"]["values"]
+
+
+def test_training_twice_gives_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
+    torch.manual_seed(77)  # what the caller draws plays no part, and is left alone
+    before = torch.get_rng_state()
+    train(config, DATA, tmp_path / "again")
+    assert torch.equal(torch.get_rng_state(), before)
+    assert contents(tmp_path / "again") == contents(trained)
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
+    out = tmp_path / "killed"
+    for kill in (2, 9, 14, 17):
+
+        def stop(event: Mapping[str, Any], kill: int = kill) -> None:
+            if len((out / ".training" / METRICS).read_text().splitlines()) >= kill:
+                raise Killed
+
+        with pytest.raises(Killed):
+            train(config, DATA, out, progress=stop)
+    assert not (out / REPORT).exists()
+    assert not list(out.rglob("*.pt"))
+    train(config, DATA, out)
+    assert contents(out) == contents(trained)
+
+
+def test_another_seed_gives_other_weights(trained: Path, tmp_path: Path) -> None:
+    first = AresModel.from_pretrained(trained).state_dict()
+    events: list[Any] = []
+
+    def stop(event: Mapping[str, Any]) -> None:
+        events.append(event)
+        raise Killed
+
+    with pytest.raises(Killed):
+        train(quick_config(tmp_path / "other.toml", seed=1), DATA, tmp_path / "other", progress=stop)
+    weights = load_file(next((tmp_path / "other" / ".training").glob("*.running.safetensors")))
+    key = "blocks.0.mlp.fc1.weight"
+    assert not torch.equal(weights[f"module/expert.{key}"], first[f"experts.age_gender__clip.{key}"])
+
+
+def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(
+    config: Path, trained: Path, tmp_path: Path
+) -> None:
+    before = contents(trained)
+
+    def fail(event: Mapping[str, Any]) -> None:
+        raise AssertionError(event)
+
+    assert train(config, DATA, trained, progress=fail)["name"] == "quick"
+    with pytest.raises(BuildError, match="OUT_IN_USE"):
+        train(config, "drawn:180", trained)
+    assert contents(trained) == before
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(BuildError, match="OUT_IN_USE"):
+        train(config, DATA, tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["notes.txt"]
+
+
+def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_path: Path) -> None:
+    config = quick_config(tmp_path / "accessories.toml", seed=5, tasks=ACCESSORIES)
+    before = contents(trained)
+    report = add_attribute(trained, config, DATA, tmp_path / "wider")
+    assert contents(trained) == before
+    old, new = AresModel.from_pretrained(trained).eval(), AresModel.from_pretrained(tmp_path / "wider").eval()
+    weights, wider = old.state_dict(), new.state_dict()
+    assert all(torch.equal(weights[name], wider[name]) for name in weights)
+    assert all("accessories" in name for name in set(wider) - set(weights))
+    pixels = torch.rand(21, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    first, second = old.decide(pixels), new.decide(pixels)
+    for name, found in first.items():
+        assert np.array_equal(found.label, second[name].label)
+        assert np.array_equal(found.probability, second[name].probability)
+        assert np.array_equal(found.value, second[name].value, equal_nan=True)
+        assert found.route == second[name].route
+        assert contents(trained)[escalation_file(name)] == contents(tmp_path / "wider")[escalation_file(name)]
+    assert set(second["accessories"].label) <= {0, 1}
+    assert "accessories" in new.escalation
+    assert [task["name"] for task in new.config.tasks] == ["age_gender", "skin_tone", "accessories"]
+    assert report["added"][0]["test"]["accessories"]["images"] == 60
+    calibration = json.loads((tmp_path / "wider" / CALIBRATION).read_text())["tasks"]
+    assert list(calibration) == ["age_gender", "skin_tone", "accessories"]
+    assert calibration["skin_tone"] == json.loads((trained / CALIBRATION).read_text())["tasks"]["skin_tone"]
+
+
+def test_a_configuration_that_does_not_fit_the_model_is_refused(trained: Path, config: Path, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=r"CONFIG_INVALID.*age_gender, which the model has"):
+        add_attribute(trained, config, DATA, tmp_path / "out")
+    other = quick_config(tmp_path / "other.toml", tasks=ACCESSORIES)
+    other.write_text(other.read_text().replace("shared = 1", "shared = 0"))
+    with pytest.raises(BuildError, match=r"CONFIG_INVALID.*experts.dinov2.shared"):
+        add_attribute(trained, other, DATA, tmp_path / "out")

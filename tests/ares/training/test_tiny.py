@@ -1,0 +1,75 @@
+"""The tiny ARES is accurate on drawn faces that it never saw, and routing makes it better than its parts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairspace.ares.modeling_ares import ABLATIONS, AresModel
+from fairspace.ares.training.calibration import calibrated_cuts
+from fairspace.ares.training.data import DrawnFaces
+from fairspace.ares.training.folder import REPORT
+
+IMAGES = 600
+
+
+@pytest.fixture(scope="module")
+def accuracies(trained_ares: Path) -> dict[str, dict[str, float]]:
+    """Ablation -> accuracy per task and attribute, and of all tasks together, on held-out drawn faces."""
+    model = AresModel.from_pretrained(trained_ares).eval()
+    faces = DrawnFaces("test", IMAGES, model.config.tasks, model.config.image_size, 0)
+    seen = model.observe(faces.pixels.float() / 255, everything=True)
+    found: dict[str, dict[str, float]] = {}
+    for row, mode in ABLATIONS.items():
+        if mode == "l2":
+            continue
+        model.config.ablation = mode
+        decided = model.route(seen)
+        right = {task: decided[task].label == faces.labels[task] for task in decided}
+        found[row] = {task: float(each.mean()) for task, each in right.items()}
+        found[row]["all"] = float(np.all(list(right.values()), axis=0).mean())
+        for task in model.config.tasks:
+            for attribute, values in task["attributes"].items():
+                names = np.array(values)
+                same = names[decided[task["name"]].label] == names[faces.labels[task["name"]]]
+                found[row][attribute] = float(same.mean())
+    return found
+
+
+@pytest.mark.slow
+def test_each_attribute_is_right_for_95_percent_of_held_out_faces(accuracies: dict[str, dict[str, float]]) -> None:
+    for attribute in ("age", "gender", "skin_tone"):
+        assert accuracies["ARES"][attribute] >= 0.95, attribute
+
+
+@pytest.mark.slow
+def test_routing_beats_every_single_expert_and_the_plain_vote(accuracies: dict[str, dict[str, float]]) -> None:
+    for row in ("E1", "E2", "E3", "E4"):
+        assert accuracies["ARES"]["all"] > accuracies[row]["all"], row
+
+
+@pytest.mark.slow
+def test_every_route_is_taken(trained_ares: Path) -> None:
+    report = json.loads((trained_ares / REPORT).read_text(encoding="utf-8"))["test"]
+    routes = {route.split(":")[0] for task in report.values() for route in task["routes"]}
+    assert {"fast", "vote"} <= routes
+
+
+def test_cuts_are_moved_only_where_that_is_better() -> None:
+    random = np.random.RandomState(0)
+    labels = np.repeat([0, 1, 2], 200)
+    values = labels * 0.5 + random.normal(0, 0.05, 600)  # the middle of 0, 0.5 and 1
+    low, high = calibrated_cuts(values, labels, [0.48, 1.24])
+    assert 0.15 < low < 0.4  # the groups do not overlap, and of equally good cuts the nearest to the start are taken
+    assert 0.6 < high < 0.9
+    assert calibrated_cuts(labels.astype(float), labels, [0.48, 1.24]) == [0.48, 1.24]
+    assert calibrated_cuts(values[:420], labels[:420], [0.48, 1.24]) == [0.48, 1.24]
+
+
+def test_the_random_tiny_model_takes_every_route(tiny_ares: Path) -> None:
+    model = AresModel.from_pretrained(tiny_ares).eval()
+    drawn = DrawnFaces("test", 120, model.config.tasks, model.config.image_size, 0)
+    decided = model.decide(drawn.pixels.float() / 255)
+    routes = {route.split(":")[0] for found in decided.values() for route in found.route}
+    assert routes == {"fast", "vote", "escalated"}

@@ -1,0 +1,153 @@
+"""Upstream checkpoints begin the training: their weights, architecture, and CLIP's text encoder for the prototypes."""
+
+import string
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import (
+    CLIPConfig,
+    CLIPModel,
+    CLIPTextModelWithProjection,
+    CLIPTokenizer,
+    ConvNextConfig,
+    ConvNextModel,
+    Dinov2Config,
+    Dinov2Model,
+    EfficientNetConfig,
+    EfficientNetModel,
+)
+
+from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.config import read_config
+from fairspace.ares.training.experts import Trained, focal_loss
+from fairspace.ares.training.folder import REPORT
+from fairspace.ares.training.model import untrained
+from fairspace.ares.training.settings import Upstream
+from fairspace.ares.training.stages import train
+from fairspace.ares.training.upstream import backbone_weights, texts
+from fairspace.builders.errors import BuildError
+from tests.ares.quick import quick_config
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders with checkpoints like those of Table 10, of random weights and small."""
+    folder = tmp_path_factory.mktemp("upstream")
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes |= {"projection_dim": 8}
+    ends = ["<|startoftext|>", "<|endoftext|>"]
+    words = [*string.ascii_lowercase, *(f"{letter}</w>" for letter in string.ascii_lowercase), *ends]
+    marks = {"bos_token_id": len(words) - 2, "eos_token_id": len(words) - 1, "pad_token_id": len(words) - 1}
+    text = {**sizes, **marks, "vocab_size": len(words), "max_position_embeddings": 77}
+    clip = CLIPConfig(text_config=text, vision_config={**sizes, "image_size": 32, "patch_size": 8}, projection_dim=8)
+    CLIPModel(clip).save_pretrained(folder / "clip")
+    CLIPTokenizer(vocab={word: place for place, word in enumerate(words)}, merges=[]).save_pretrained(folder / "clip")
+    dinov2 = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "mlp_ratio": 1}
+    Dinov2Model(Dinov2Config(**dinov2, image_size=48, patch_size=8)).save_pretrained(folder / "dinov2")
+    convnext = ConvNextConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1])
+    ConvNextModel(convnext).save_pretrained(folder / "convnext")
+    blocks = {"in_channels": [32, 16], "out_channels": [16, 24], "kernel_sizes": [3, 3], "strides": [2, 2]}
+    blocks |= {"num_block_repeats": [1, 1], "expand_ratios": [1, 2]}
+    net = EfficientNetConfig(**blocks, width_coefficient=0.5, hidden_dim=640, image_size=32)
+    EfficientNetModel(net).save_pretrained(folder / "efficientnet")
+    return folder
+
+
+def with_sources(file: Path, hub: Path) -> Path:
+    """The quick configuration, from checkpoints."""
+    text = quick_config(file, clip=f'source = "{hub / "clip"}"', text=1e-3).read_text(encoding="utf-8")
+    for table, kind in (("experts.dinov2", "dinov2"), ("experts.convnext", "convnext"), ("fast", "efficientnet")):
+        text = text.replace(f"[{table}]", f'[{table}]\nsource = "{hub / kind}"')
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_model_begins_with_the_checkpoints_weights(hub: Path, tmp_path: Path) -> None:
+    config = read_config(with_sources(tmp_path / "sources.toml", hub))
+    model = untrained(config, [AGE_GENDER, SKIN_TONE], {})
+    dinov2 = Dinov2Model.from_pretrained(hub / "dinov2")
+    stem, tail = model.stems["dinov2"].state_dict(), model.expert("skin_tone", "dinov2").state_dict()
+    whole = dinov2.state_dict()
+    assert torch.equal(stem["embeddings.position_embeddings"], whole["embeddings.position_embeddings"])
+    assert torch.equal(stem["blocks.0.norm1.weight"], whole["encoder.layer.0.norm1.weight"])
+    assert torch.equal(tail["blocks.0.mlp.fc1.weight"], whole["encoder.layer.1.mlp.fc1.weight"])
+    trunk = EfficientNetModel.from_pretrained(hub / "efficientnet").state_dict()
+    assert all(torch.equal(model.fast.trunk.state_dict()[name], value) for name, value in trunk.items())
+    model.save_pretrained(tmp_path / "saved")
+    again = AresModel.from_pretrained(tmp_path / "saved")
+    pixels = torch.rand(2, 3, 32, 32)
+    for name, value in model.eval()(pixels).items():
+        assert torch.equal(value, again.eval()(pixels)[name]), name
+
+
+def test_prototypes_begin_as_the_text_encoders_embeddings(hub: Path, tmp_path: Path) -> None:
+    encoder = texts(Upstream(source=str(hub / "clip")), AGE_GENDER["prompts"])
+    assert encoder is not None
+    embeddings = encoder.eval()()
+    assert embeddings.shape == (6, 8)
+    torch.testing.assert_close(embeddings.norm(dim=1), torch.ones(6))
+    config = read_config(with_sources(tmp_path / "sources.toml", hub))
+    expert = untrained(config, [AGE_GENDER], {}).expert("age_gender", "clip").eval()
+    hidden = torch.rand(3, 17, 16)
+    trained = Trained(expert, encoder, None).eval()
+    before = trained(hidden)
+    trained.settle()
+    torch.testing.assert_close(expert.prototypes, embeddings)
+    torch.testing.assert_close(trained(hidden), before)
+
+
+def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub: Path, tmp_path: Path) -> None:
+    config = with_sources(tmp_path / "sources.toml", hub)
+    seen: list[Mapping[str, Any]] = []
+    train(config, "drawn:60", tmp_path / "out", progress=seen.append)
+    model = AresModel.from_pretrained(tmp_path / "out")
+    first = texts(Upstream(source=str(hub / "clip")), SKIN_TONE["prompts"])
+    assert first is not None
+    moved = model.expert("skin_tone", "clip").prototypes.detach() - first.eval()().detach()
+    assert 1e-4 < float(moved.norm(dim=1).mean()) < 0.8  # random prototypes would be 1 or more away
+    stem = model.stems["convnext"].state_dict()
+    whole = ConvNextModel.from_pretrained(hub / "convnext").state_dict()
+    assert torch.equal(stem["embeddings.patch_embeddings.weight"], whole["embeddings.patch_embeddings.weight"])
+    assert {event["stage"] for event in seen} >= {"age_gender__clip", "fast"}
+    report = (tmp_path / "out" / REPORT).read_text(encoding="utf-8")
+    assert "sha256" in report
+    assert "convnext (sha256" in report
+
+
+def test_a_text_encoder_with_no_rate_of_its_own_stays(hub: Path) -> None:
+    whole = CLIPTextModelWithProjection.from_pretrained(hub / "clip")
+    encoder = texts(Upstream(source=str(hub / "clip")), ["a b", "a c"])
+    assert encoder is not None
+    for name, value in encoder.encoder.state_dict().items():
+        assert torch.equal(value, whole.state_dict()[name])
+
+
+def test_weights_in_a_pickle_are_never_loaded(hub: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dinov2"
+    folder.mkdir()
+    (folder / "config.json").write_bytes((hub / "dinov2" / "config.json").read_bytes())
+    torch.save(Dinov2Model.from_pretrained(hub / "dinov2").state_dict(), folder / "pytorch_model.bin")
+    with pytest.raises(BuildError, match=r"TRAINING_DATA.*safetensors"):
+        backbone_weights("dinov2", Upstream(source=str(folder)))
+
+
+def test_a_checkpoint_that_lacks_weights_is_refused(hub: Path, tmp_path: Path) -> None:
+    cut = Dinov2Model.from_pretrained(hub / "dinov2")
+    weights = {name: value for name, value in cut.state_dict().items() if "layernorm" not in name}
+    cut.save_pretrained(tmp_path / "dinov2", state_dict=weights)
+    with pytest.raises(BuildError, match=r"TRAINING_DATA.*lacks.*layernorm"):
+        backbone_weights("dinov2", Upstream(source=str(tmp_path / "dinov2")))
+
+
+def test_focal_loss_is_cross_entropy_less_what_is_easy() -> None:
+    logits = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
+    labels = torch.tensor([0, 1])
+    entropy = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+    torch.testing.assert_close(focal_loss(logits, labels, 0.0, 1.0), entropy)
+    # p = 0.5: (1 - 0.5) ** 2 * log 2, and alpha doubles it
+    assert float(focal_loss(logits, labels, 2.0, 2.0)[1]) == pytest.approx(2 * 0.25 * 0.6931472, rel=1e-6)

@@ -1,0 +1,143 @@
+"""The sample's sources are read by the readers of the real ones, and have the damage that the real ones have."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from fairspace.builders.drawn.measure import measure
+from fairspace.builders.drawn.sample_sources import FACET_OCCUPATIONS, UTKFACE_AGES, write_sample_sources
+from fairspace.builders.drawn.tools import DrawnDetector
+from fairspace.builders.engine.build import file_hash
+from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.tools import Picture
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.labour import REGIONS
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52.persons import match
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.models.stored_boxes import StoredBoxes
+from fairspace.builders.sources import SOURCES, facet, fairface, mst_e, utkface
+from fairspace.builders.sources.labour_tables import bls, csv_text, eurostat
+from fairspace.builders.sources.model_image_reader import ImageReader
+from fairspace.builders.sources.model_images import annotated_faces, models, stored_images
+from fairspace.builders.sources.model_store import ModelStore
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("sources")
+    write_sample_sources(place)
+    return place
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): file_hash(file) for file in files}
+
+
+def test_every_source_is_there_and_small(folder: Path) -> None:
+    assert all(source.found(folder) for source in SOURCES.values())
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 8_000_000
+
+
+def test_two_runs_write_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    write_sample_sources(tmp_path)
+    assert hashes(folder) == hashes(tmp_path)
+
+
+def test_facet_has_persons_whom_a_detector_finds(folder: Path) -> None:
+    persons = list(facet.persons(folder / "facet"))
+    assert {person.occupations[0] for person in persons} == set(FACET_OCCUPATIONS)
+    assert any(len(person.occupations) == 2 for person in persons)
+    assert any(not person.age for person in persons)
+    assert all(person.gender and person.skin_tone for person in persons)
+    files = sorted({person.file for person in persons})
+    assert max(Counter(person.file for person in persons).values()) == 3
+    pictures = [Picture(file, folder / "facet" / file) for file in files]
+    drawn = DrawnDetector().detect(pictures)
+    stored = StoredBoxes(folder / "facet/boxes.parquet").detect(pictures)
+    missed = 0
+    for file, found, kept in zip(files, drawn, stored, strict=True):
+        boxes = [person.box for person in persons if person.file == file]
+        assert all(box for box, _ in match(boxes, found))
+        missed += sum(box is None for box, _ in match(boxes, kept))
+    assert missed == 1
+
+
+def test_facet_shows_what_its_annotations_say(folder: Path) -> None:
+    for person in list(facet.persons(folder / "facet"))[::4]:
+        image = Picture(person.file, folder / "facet" / person.file).open()
+        middle = person.box.x + person.box.width / 2
+        face = min(measure(image), key=lambda face: abs(face.x - middle))
+        assert (face.gender, face.skin_tone) == (person.gender, person.skin_tone)
+        assert person.age in (face.age, "")
+
+
+def test_fairface_has_every_bucket_and_repaired_damage(folder: Path) -> None:
+    train, val = (list(fairface.faces(folder / "fairface", "train")), list(fairface.faces(folder / "fairface", "val")))
+    assert {face.bucket for face in train} == {face.bucket for face in val} == set(fairface.BUCKETS)
+    assert {face.race for face in train} == set(fairface.RACES)
+    assert {face.damaged for face in train + val} - {""} == {"9-Mar", "19-Oct"}
+    for face in (train + val)[::9]:
+        (shown,) = measure(Image.open(folder / "fairface" / face.file))
+        assert shown.gender == face.gender
+        assert face.age in (shown.age, "")
+
+
+def test_utkface_has_two_faces_of_each_cell_and_broken_names(folder: Path) -> None:
+    scan = utkface.scan(folder / "utkface")
+    cells = Counter((face.age, face.gender, face.race) for face in scan.faces)
+    assert len(cells) == len(UTKFACE_AGES) * 2 * 4
+    assert set(cells.values()) == {2}
+    assert scan.skipped == {"missing part": 2, "age": 1, "date and time": 1}
+
+
+def test_mst_e_has_all_tones_and_leaves_a_video_out(folder: Path) -> None:
+    images = list(mst_e.images(folder / "mst_e"))
+    assert {image.mst for image in images} == set(range(1, 11))
+    assert mst_e.left_out(folder / "mst_e") == {".mp4": 1}
+    for image in images[::5]:
+        (shown,) = measure(Image.open(folder / "mst_e" / image.file))
+        assert shown.monk == image.mst
+
+
+def test_labour_tables_become_region_files(folder: Path) -> None:
+    us, eu = bls(folder / "bls"), eurostat(folder / "eurostat")
+    known = {region.code: set(region.file.read_text().splitlines()[0].split(",")) for region in REGIONS}
+    for shares, code, least in ((us, "US", 25), (eu, "EU", 10)):
+        assert len(shares.rows) >= least
+        assert set(csv_text(shares).splitlines()[0].split(",")) == known[code]
+    assert "soldier" in us.missing
+
+
+def test_models_have_images_for_their_annotations(folder: Path, tmp_path: Path) -> None:
+    neutral = dict.fromkeys(iris_gen_52.ids("v1").to_pylist(), iris_gen_52.IMAGES)
+    steer = dict.fromkeys(iris_steer_60.steer_ids("v1").to_pylist(), iris_steer_60.IMAGES)
+    items = {"generation_neutral": neutral, "generation_steer": steer}
+    found = models(folder / "models")
+    assert [model.key for model in found] == ["drawn-a", "drawn-b"]
+    statuses = Counter[str]()
+    for model in found:
+        faces, images = list(annotated_faces(model, items)), list(stored_images(model, items))
+        statuses.update(face.status for face in faces)
+        shown = {(face.task, face.id, face.sample) for face in faces if face.status != "refused"}
+        assert {(image.task, image.id, image.sample) for image in images} == shown
+        data, suffix = ImageReader().read(images[0])
+        assert (hashlib.sha256(data).hexdigest(), suffix) == (images[0].sha256, "jpg")
+    assert {"ok", "no_face", "refused"} == set(statuses)
+    store = ModelStore(Job(folder, tmp_path), folder / "models")
+    for number in range(2):
+        counts = store.neutral_counts(number)
+        assert counts.shape == (len(OCCUPATIONS), len(GROUPS))
+        asked = {
+            iris_steer_60.steer_id(occupation, group, wanted)
+            for occupation, group in iris_steer_60.steer_plan(counts)
+            for wanted in (group, *iris_steer_60.counter_groups(group))
+        }
+        made = {face.id for face in annotated_faces(found[number], items) if face.task == "generation_steer"}
+        assert made == asked

@@ -1,0 +1,128 @@
+"""The tools of a sample build: they do what real models do, mistakes included, and always the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from PIL import Image
+
+from fairspace.builders.drawn.describe import DESCRIPTIONS, PHRASES, DrawnDescriber
+from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
+from fairspace.builders.drawn.matching import DrawnMatcher
+from fairspace.builders.drawn.measure import measure
+from fairspace.builders.drawn.tools import DrawnDetector, DrawnEditor, DrawnGenerator, DrawnLabeller, sample_tools
+from fairspace.builders.engine.making import jpeg
+from fairspace.builders.engine.tools import Labels, Picture, Prompt
+from fairspace.builders.iris.groups import GROUPS
+from fairspace.builders.iris_steer_60.pairs import SIMILARITY
+from fairspace.builders.iris_steer_60.plan import LABELS, pairs
+from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
+
+PAIR = "a photo of a male and a female, at a young age, talking, in plain outfits, with calm faces, front view, calm"
+
+
+def group(labels: Labels) -> str:
+    return "_".join((labels.gender, labels.age, labels.skin_tone))
+
+
+def test_pairs_are_drawn_and_edited_as_planned() -> None:
+    generator, editor, labeller, matcher = DrawnGenerator(off_prompt=0), DrawnEditor(0), DrawnLabeller(), DrawnMatcher()
+    plan = pairs()
+    for number in range(0, 6000, 175):
+        (first,) = generator.generate([Prompt(base_prompt(number), number)])
+        first = Picture("a", jpeg(first)).open()
+        (second,) = editor.edit([first], [Prompt(instruction(number), number)])
+        found = [group(labels) for labels in labeller.label([first, second])]
+        assert found == [GROUPS[place] for place in plan.groups[number]]
+        assert matcher.image_similarity([first], [second])[0] >= SIMILARITY
+        for side, image in enumerate((first, second)):
+            (face,) = measure(image)
+            seen = (face.attire, face.expression, face.accessory != "none", face.insignia, face.facial_hair)
+            colour, accessories, expression, insignia, beard = (
+                LABELS[question][code] for question, code in zip("defgh", plan.labels[number, side, 3:], strict=True)
+            )
+            assert seen == (colour, expression, accessories == "yes", insignia == "yes", beard == "yes")
+
+
+def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
+    image = draw_face("female", "middle-aged", "light", 5, occupation="doctor", attire="blue")
+    (edited,) = DrawnEditor(0).edit([image], [Prompt("make the clothes red", 1)])
+    for corner in ((0, 0, 60, 160), (330, 0, 384, 160)):
+        assert image.crop(corner).tobytes() == edited.crop(corner).tobytes()
+    before, after = measure(image)[0], measure(edited)[0]
+    assert (before.attire, after.attire) == ("blue", "red")
+    assert (after.gender, after.age, after.monk, after.hair) == (before.gender, before.age, before.monk, before.hair)
+
+
+def test_a_share_of_prompts_is_not_followed() -> None:
+    prompts = [Prompt("a photo of the face of a young dark-color skintone female nurse", seed) for seed in range(120)]
+    found = [group(labels) for labels in DrawnLabeller().label(DrawnGenerator(size=192).generate(prompts))]
+    assert 8 <= sum(shown != "female_young_dark" for shown in found) <= 28
+    assert "__" in found
+    things = [Prompt(text, seed) for text in IMAGE_PROMPTS.values() for seed in range(4)]
+    drawn = DrawnGenerator(size=192).generate(things)
+    persons = DrawnDetector().detect([Picture(str(place), jpeg(image)) for place, image in enumerate(drawn)])
+    assert 2 <= sum(map(bool, persons)) <= 18
+    assert all(box.width > 0 and 0 <= box.score <= 1 for boxes in persons for box in boxes)
+
+
+def test_the_batch_changes_no_picture() -> None:
+    prompts = [Prompt(PAIR, 4), Prompt("A gym.", 9), Prompt("Please generate a photo of a doctor", 2**62 + 5)]
+    generator = DrawnGenerator(size=96)
+    together = [image.tobytes() for image in generator.generate(prompts)]
+    assert together == [generator.generate([prompt])[0].tobytes() for prompt in prompts]
+    assert len(set(together)) == 3
+
+
+def test_the_labeller_says_why_it_gives_no_labels() -> None:
+    two, _ = draw_scene([sitter("female", "young", "dark", 1), sitter("male", "older", "light", 2)], 1)
+    shorn = draw_face("female", "young", "middle", 3).crop((0, 110, 384, 384))
+    found = DrawnLabeller().label([two, draw_object("Neat", 1), Image.new("RGB", (8, 8)), shorn])
+    assert [labels.reason for labels in found] == ["several faces", "no face", "no face", "unsure"]
+    assert found[3].skin_tone == "middle"
+    assert group(found[0]) == "__"
+
+
+def test_pictures_fit_the_prompts_that_they_follow() -> None:
+    generator, matcher = DrawnGenerator(off_prompt=0), DrawnMatcher()
+    scenes = generator.generate([Prompt(PAIR, seed) for seed in range(6)])
+    alone = draw_face("male", "young", "middle", 2)
+    assert matcher.text_similarity(scenes, [PAIR] * 6) == [1.0] * 6
+    (lonely, empty, gym) = matcher.text_similarity(
+        [alone, draw_object("Active", 2), draw_object("Active", 2)], [PAIR, PAIR, "A gym."]
+    )
+    assert (empty, gym) == (-1.0, 1.0)
+    assert -1 < lonely < 1
+    red, blue = (draw_face("male", "older", "dark", 2, attire=colour) for colour in ("red", "blue"))
+    right, wrong = matcher.text_similarity([red, blue], ["a person wearing red clothes"] * 2)
+    assert right > wrong
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_other_pictures_are_less_alike_than_the_same(seed: int) -> None:
+    first, again, other = (draw_face("male", "young", "dark", s, attire="green") for s in (seed, seed, seed + 50))
+    same, less = DrawnMatcher().image_similarity([first, first], [again, other])
+    assert same == 1.0
+    assert 0 <= less < 0.95
+
+
+def test_descriptions_have_six_short_phrases_and_no_gender() -> None:
+    describer = DrawnDescriber()
+    gendered = re.compile(r"\b(?:he|she|his|hers?|him|(?:wo)?m[ae]n|boys?|girls?|(?:fe)?male|suit|dress|beard)\b")
+    for phrase in (phrase for phrases in PHRASES.values() for phrase in phrases):
+        assert len(phrase.split()) <= 10
+        assert not gendered.search(phrase)
+        assert "," not in phrase
+    found = describer.describe("cs/young/00/0", "prompt")
+    assert found == describer.describe("cs/young/00/0", "prompt")
+    assert found != describer.describe("cs/young/00/1", "prompt")
+    assert len(set(found)) == DESCRIPTIONS
+    assert all(len(text.split(", ")) == len(PHRASES) for text in found)
+
+
+def test_every_tool_is_there_and_has_a_name() -> None:
+    names = sample_tools().names()
+    assert set(names) == {"detector", "generator", "editor", "labeller", "matcher", "describer"}
+    assert all(names.values())

@@ -1,0 +1,202 @@
+"""Making images until they pass: any batch size, any kill, the same images and the same log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image as Images
+from PIL.Image import Image
+
+from fairspace.builders.engine.dataset import Job
+from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
+from fairspace.builders.engine.making_store import THUMBNAILS
+from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.errors import BuildError
+
+
+class Killed(BaseException):
+    """Like a kill: nothing catches it."""
+
+
+@dataclass
+class Painter:
+    """Paints the seed: every pixel tells it. Dies after some images."""
+
+    name: str = "painter"
+    lives: int = 1_000_000
+    asked: list[Prompt] = field(default_factory=list)
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+        self.asked += prompts
+        if len(self.asked) > self.lives:
+            raise Killed
+        return [Images.new("RGB", (8, 8), ((p.seed >> 16) & 255, (p.seed >> 8) & 255, p.seed & 255)) for p in prompts]
+
+    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+        return [Images.blend(a, b, 0.5) for a, b in zip(images, self.generate(instructions), strict=True)]
+
+
+def judge(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict | str]:
+    """Two in three fail, and one wanted image can never be made."""
+    verdicts: list[Verdict | str] = []
+    for image, one in zip(images, wanted, strict=True):
+        red = image.tobytes()[0]
+        if one.key == "unit/5":
+            verdicts.append("impossible")
+        else:
+            verdicts.append(Verdict("too red", {"red": red / 7}) if red > 85 else "")
+    return verdicts
+
+
+WANTED = [Wanted(f"unit/{n}", f"a photo of {n}") for n in range(23)]
+
+
+def run(
+    work: Path, *, batch: int = 4, painter: Painter | None = None, wanted: Sequence[Wanted] = WANTED
+) -> tuple[list[tuple[str, bytes | None]], list[str]]:
+    painter = painter or Painter()
+    job = Job(None, work, seed=3, tools=Tools(generator=painter, editor=painter))
+    made = [
+        (one.key, image.tobytes() if image else None)
+        for one, image in make(job, wanted, judge, attempts=40, batch=batch, config="pairs")
+    ]
+    return made, job.take_rejected()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_image_passed_the_check_and_the_log_says_what_did_not(tmp_path: Path) -> None:
+    made, rejected = run(tmp_path)
+    assert [key for key, _ in made] == [one.key for one in WANTED]
+    assert all(data is not None and data[0] <= 85 for key, data in made if key != "unit/5")
+    log = [json.loads(line) for line in rejected]
+    assert dict(made)["unit/5"] is None
+    of_five = [line for line in log if line["unit"] == "unit/5"]
+    assert [line["reason"] for line in of_five] == ["impossible"] * 40 + ["gave up"]
+    assert of_five[-1]["attempts"] == 40
+    red = [line for line in log if line["reason"] == "too red"]
+    assert len(red) > 20
+    assert all(line["red"] > 85 / 7 and line["attempt"] < 40 for line in red)
+
+
+def test_an_image_says_its_seed_and_what_the_check_found(tmp_path: Path) -> None:
+    def judged(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
+        reds = [image.tobytes()[0] for image in images]
+        return [Verdict("too red" if red > 128 else "", {"red": red}) for red in reds]
+
+    job = Job(None, tmp_path, seed=3, tools=Tools(generator=Painter()))
+    for _ in ("made", "taken up"):
+        images = [image for _, image in make(job, WANTED, judged, attempts=40) if image]
+        assert len(images) == len(WANTED)
+        assert all(image.info["red"] == image.info["seed"] >> 16 & 255 == image.tobytes()[0] for image in images)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 7, 64])
+def test_the_batch_size_changes_nothing(tmp_path: Path, batch: int) -> None:
+    assert run(tmp_path / "a", batch=4) == run(tmp_path / "b", batch=batch)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+@pytest.mark.parametrize("lives", [0, 1, 17, 50])
+def test_a_kill_loses_one_batch_and_changes_nothing(tmp_path: Path, lives: int) -> None:
+    whole = Painter()
+    expected = run(tmp_path / "whole", painter=whole)
+    first, second = Painter(lives=lives), Painter()
+    with pytest.raises(Killed):
+        run(tmp_path / "killed", painter=first)
+    assert run(tmp_path / "killed", painter=second) == expected
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert len(first.asked) + len(second.asked) <= len(whole.asked) + 4
+    third = Painter()
+    assert run(tmp_path / "killed", painter=third) == expected
+    assert third.asked == []
+
+
+def test_an_image_does_not_depend_on_what_else_is_wanted(tmp_path: Path) -> None:
+    together = dict(run(tmp_path / "together")[0])
+    alone = dict(run(tmp_path / "alone", wanted=WANTED[7:8])[0])
+    assert alone["unit/7"] == together["unit/7"]
+
+
+def test_another_generator_does_not_get_the_first_ones_images(tmp_path: Path) -> None:
+    run(tmp_path)
+    other = Painter(name="other")
+    run(tmp_path, painter=other)
+    assert len(other.asked) > len(WANTED)
+
+
+def test_thumbnails_of_rejected_candidates_are_few_and_named(tmp_path: Path) -> None:
+    wanted = [Wanted(f"unit/{n}", "a") for n in range(60)]
+    run(tmp_path / "a", wanted=wanted)
+    run(tmp_path / "b", wanted=wanted, batch=11)
+    kept = files(tmp_path / "a/made/rejected/pairs")
+    assert kept == files(tmp_path / "b/made/rejected/pairs")
+    assert len(kept) == 2 * THUMBNAILS
+    said = [json.loads(data) for name, data in kept.items() if name.endswith(".json")]
+    assert {line["reason"] for line in said} <= {"too red", "impossible"}
+
+
+def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_other_changes(tmp_path: Path) -> None:
+    before, logged = run(tmp_path / "before")
+    tools = Tools(generator=Painter(), editor=Painter())
+    first = next(iter(make(Job(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
+    assert first is not None
+    refused = json.dumps([["unit/0", first.info["seed"]]])
+    job = Job(None, tmp_path / "again", seed=3, tools=tools, options={"refused": refused})
+    after = [(one.key, image.tobytes() if image else None) for one, image in make(job, WANTED, judge, attempts=40)]
+    assert [one for one, other in zip(after, before, strict=True) if one != other] == [after[0]]
+    assert after[0][1] is not None
+    log = [json.loads(line) for line in job.take_rejected()]
+    reasons = [line["reason"] for line in log if line["unit"] == "unit/0"]
+    own = [line for line in map(json.loads, logged) if line["unit"] == "unit/0"]
+    assert reasons[: len(own) + 1] == [*(line["reason"] for line in own), "refused by a person"]
+
+
+def test_an_edit_depends_on_its_base(tmp_path: Path) -> None:
+    black, blue = (jpeg(Images.new("RGB", (8, 8), colour)) for colour in ((0, 0, 0), (0, 0, 200)))
+    first, _ = run(tmp_path, wanted=[Wanted("edit", "make it old", black)])
+    second, _ = run(tmp_path, wanted=[Wanted("edit", "make it old", blue)])
+    assert first[0][1] is not None
+    assert second[0][1] is not None
+    assert first != second
+
+
+def test_without_a_generator_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="TOOL_MISSING at unit/0: no generator"):
+        list(make(Job(None, tmp_path), WANTED, judge))
+    with pytest.raises(BuildError, match="TOOL_MISSING at e: no editor"):
+        list(make(Job(None, tmp_path), [Wanted("e", "make it old", jpeg(Images.new("RGB", (8, 8))))], judge))
+    assert list(make(Job(None, tmp_path), [], judge)) == []
+
+
+def test_a_generator_that_returns_too_few_images_is_refused(tmp_path: Path) -> None:
+    class Lazy(Painter):
+        def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+            return super().generate(prompts)[1:]
+
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT at painter: 3 images"):
+        run(tmp_path, painter=Lazy())
+
+
+def test_seeds_differ_by_build_key_and_attempt() -> None:
+    drawn = {seed(build, key, attempt) for build in range(5) for key in ("a", "b") for attempt in range(5)}
+    assert len(drawn) == 50
+    assert all(0 <= one < 2**32 for one in drawn)
+    assert seed(0, "unit/0", 0) == 3_678_676_805
+
+
+def test_a_jpeg_holds_pixels_and_nothing_else() -> None:
+    image = Images.effect_noise((64, 64), 40).convert("RGB")
+    plain = jpeg(image)
+    image.info["comment"] = b"who made this"
+    image.info["exif"] = b"Exif\x00\x00MM"
+    assert jpeg(image) == plain
+    with Images.open(BytesIO(plain)) as read:
+        assert (read.size, read.mode) == ((64, 64), "RGB")

@@ -1,0 +1,414 @@
+"""GENRES as a build writes it: counts, balance, images and what they passed, refusals, resume, determinism."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset as Table
+from PIL import Image as Images
+from PIL.Image import Image
+
+from fairspace.builders.engine.build import build, read_manifest
+from fairspace.builders.engine.dataset import Dataset, Job, Manifest
+from fairspace.builders.engine.making import seed
+from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.genres import dataset as plan_dataset
+from fairspace.builders.genres import plan
+from fairspace.builders.genres.images import SIMILARITY, clean, fault, images, visual_prompt
+from fairspace.builders.genres.lint import telling
+from fairspace.builders.genres.prompts import CLARITY, REALISTIC
+from fairspace.builders.models.clip import Clip, ClipMatcher
+from fairspace.builders.models.describing import FileDescriber
+from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+from tests.builders.models import tiny
+from tests.sample_builds import sample_builds
+
+ELEMENT = plan.load_elements()[0]
+ORDER = [element.id for element in plan.load_elements()]
+GOOD = tuple(f"reading page {n}, in plain knitwear, calm mood" for n in range(5))
+
+
+class Killed(BaseException):
+    """Like a kill: nothing catches it."""
+
+
+@dataclass
+class Painter:
+    """Paints the seed in a colour. Dies after some images."""
+
+    name: str = "painter"
+    lives: int = 1_000_000
+    asked: list[Prompt] = field(default_factory=list)
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+        self.asked += prompts
+        if len(self.asked) > self.lives:
+            raise Killed
+        return [Images.new("RGB", (16, 16), (p.seed % 256, 100, 100)) for p in prompts]
+
+
+@dataclass
+class Eye:
+    """Likes dark red: about three in four images are above the threshold."""
+
+    name: str = "eye"
+    low: bool = False
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        found = [0.45 - image.getpixel((0, 0))[0] / 750 for image in images]  # type: ignore[index]
+        return [0.25 if self.low else similarity for similarity in found]
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        raise NotImplementedError
+
+
+@dataclass
+class Writer:
+    """Answers by number of the call for an element, the last answer again and again."""
+
+    answers: Sequence[Sequence[str]] = (GOOD,)
+    name: str = "writer"
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def describe(self, element: str, prompt: str) -> list[str]:
+        calls = sum(known == element for known, _ in self.asked)
+        self.asked.append((element, prompt))
+        return list(self.answers[min(calls, len(self.answers) - 1)])
+
+
+def no_card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
+    """The card has tests of its own."""
+
+
+def make(out: Path, tools: Tools | None = None, **arguments: Any) -> Manifest:
+    return build(plan_dataset.DATASET, out, tools=tools, describe=no_card, **arguments)
+
+
+def tools(**changed: Any) -> Tools:
+    return Tools(**{"generator": Painter(), "matcher": Eye(), "describer": Writer(), **changed})
+
+
+def rows(out: Path, manifest: Manifest, config: str) -> Any:
+    """A config with its vocabularies, as `datasets` reads it."""
+    split = manifest.find(config, "test")
+    assert split is not None
+    return Table.from_parquet([str(out / shard.file) for shard in split.shards], cache_dir=str(out.parent / "cache"))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    out = tmp_path_factory.mktemp("texts") / "genres"
+    return out, make(out)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    out = tmp_path_factory.mktemp("sample") / "genres"
+    return out, make(out, tools(), sample=True, seed=5)
+
+
+def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(texts: tuple[Path, Manifest]) -> None:
+    _, manifest = texts
+    assert {split.config: split.rows for split in manifest.splits} == {"pairs": 1440, "elements": 288, "published": 162}
+    elements, pairs = manifest.find("elements", "test"), manifest.find("pairs", "test")
+    assert elements is not None
+    assert pairs is not None
+    assert elements.counts["relation"] == {"cs": 72, "em": 72, "mp": 72, "ar": 72}
+    assert elements.counts["plot"] == {"conflict": 144, "cooperation": 144}
+    assert set(elements.joint.values()) == {36}
+    assert pairs.joint == {group: 5 * count for group, count in elements.joint.items()}
+    assert set(pairs.counts["age"].values()) == {480}
+
+
+def test_without_models_the_texts_stand_and_a_note_says_what_is_missing(texts: tuple[Path, Manifest]) -> None:
+    out, manifest = texts
+    assert manifest.notes == ("image is null: no describer and no generator and no matcher was named.",)
+    table = rows(out, manifest, "pairs")
+    assert table["text_prompt"][:] == plan.pairs()["text_prompt"].to_pylist()
+    for column in ("image", "image_description", "visual_prompt", "seed", "clip_similarity", "generator", "origin"):
+        assert set(table[column]) == {None}
+
+
+def test_the_pairs_are_those_that_answers_are_scored_by(texts: tuple[Path, Manifest]) -> None:
+    table, items = rows(*texts, "pairs"), plan.pairs()
+    for column in set(items.column_names) - {"image", "relation", "age", "plot"}:
+        assert table[column][:] == items[column].to_pylist(), column
+    assert table["image_number"][:] == items["image"].to_pylist()
+    for column in ("relation", "age", "plot"):
+        assert table.features[column].int2str(table[column][:]) == items[column].to_pylist()
+
+
+def test_the_elements_are_those_of_the_plan(texts: tuple[Path, Manifest]) -> None:
+    table = rows(*texts, "elements")
+    assert table["id"][:] == [element.id for element in plan.load_elements()]
+    assert table["scenario_text"][:] == [element.text for element in plan.load_elements()]
+
+
+def test_every_column_is_explained(texts: tuple[Path, Manifest]) -> None:
+    for split in texts[1].splits:
+        assert {"id", *split.fields} == set(rows(*texts, split.config).column_names), split.config
+
+
+def test_a_sample_has_images_of_one_element_per_relational_model_and_plot(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    table = rows(out, manifest, "pairs")
+    assert len(table) == 1440
+    pictured = [row for row in table if row["image"] is not None]
+    cells = [(row["relation"], row["plot"]) for row in pictured]
+    assert len(cells) == 40
+    assert {cells.count(cell) for cell in cells} == {5}
+    assert len(set(cells)) == 8
+    assert manifest.notes == ("A sample: images of 8 of the 288 elements; of the others, texts alone.",)
+
+
+def test_an_image_says_how_it_was_made_and_passed(sample: tuple[Path, Manifest]) -> None:
+    for row in rows(*sample, "pairs"):
+        if row["image"] is None:
+            assert row["visual_prompt"] is None
+            continue
+        assert row["generator"] == "painter"
+        assert row["origin"] == 0
+        assert row["clip_similarity"] > SIMILARITY
+        assert row["seed"] in {seed(5, row["id"], attempt) for attempt in range(50)}
+        assert row["clip_similarity"] == pytest.approx(0.45 - row["seed"] % 256 / 750, abs=6e-5)
+        assert abs(row["image"].getpixel((8, 8))[0] - row["seed"] % 256) < 4
+        assert row["image_description"] == GOOD[row["image_number"]]
+
+
+def test_the_visual_prompt_is_put_together_as_in_table_10(sample: tuple[Path, Manifest]) -> None:
+    drawn = set()
+    ages = ("at a young age", "in middle age", "in old age")
+    for row in rows(*sample, "pairs"):
+        if row["visual_prompt"]:
+            head = f"a photo of a male and a female, {ages[row['age']]}, {row['image_description']}, "
+            assert row["visual_prompt"].startswith(head)
+            realistic, clarity = row["visual_prompt"].removeprefix(head).split(", ")
+            assert realistic in REALISTIC
+            assert clarity in CLARITY
+            drawn.add((realistic, clarity))
+    assert len(drawn) > 20
+
+
+def test_rejected_images_are_logged_with_their_similarity(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    lines = [json.loads(line) for line in (out / "review/rejected.jsonl").read_text().splitlines()]
+    assert manifest.rejected == {"unlike its prompt": len(lines)}
+    assert len(lines) > 3
+    assert all(line["similarity"] <= SIMILARITY for line in lines)
+
+
+def test_no_description_in_a_build_tells_gender_or_role(sample: tuple[Path, Manifest]) -> None:
+    for row in rows(*sample, "elements"):
+        for text in json.loads(row["image_descriptions"] or "[]"):
+            assert not telling(text, row["relationship_description"])
+
+
+def test_two_builds_are_the_same_bytes(sample: tuple[Path, Manifest], tmp_path: Path) -> None:
+    make(tmp_path / "again", tools(), sample=True, seed=5)
+    assert files(tmp_path / "again") == files(sample[0])
+
+
+@pytest.mark.parametrize("lives", [0, 9, 30])
+def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
+    sample: tuple[Path, Manifest], tmp_path: Path, lives: int
+) -> None:
+    writer, painter = Writer(), Painter(lives=lives)
+    with pytest.raises(Killed):
+        make(tmp_path / "resumed", tools(generator=painter, describer=writer), sample=True, seed=5)
+    rest = Painter()
+    make(tmp_path / "resumed", tools(generator=rest, describer=writer), sample=True, seed=5)
+    assert files(tmp_path / "resumed") == files(sample[0])
+    assert len(writer.asked) == 8
+    assert (
+        len(painter.asked) + len(rest.asked)
+        <= 40 + len(sample[0].joinpath("review/rejected.jsonl").read_text().splitlines()) + 8
+    )
+
+
+def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shutil.copytree(sample_builds(tmp_path_factory) / "genres", tmp_path / "genres")
+    manifest = read_manifest(tmp_path / "genres")
+    made = [row for row in rows(tmp_path / "genres", manifest, "pairs") if row["image"] is not None]
+    assert len(made) == 40
+    assert min(row["clip_similarity"] for row in made) > SIMILARITY
+    assert manifest.rejected["unlike its prompt"] > 0
+    assert {path.name for path in (tmp_path / "genres/review").iterdir()} == {
+        "pairs-test.png",
+        "rejected-pairs.png",
+        "rejected.jsonl",
+    }
+
+
+def test_with_a_describer_alone_the_visual_prompts_are_there(tmp_path: Path) -> None:
+    manifest = make(tmp_path / "genres", Tools(describer=Writer()))
+    table = rows(tmp_path / "genres", manifest, "pairs")
+    assert None not in table["visual_prompt"][:]
+    assert set(table["image"]) == {None}
+    assert manifest.notes == ("image is null: no generator and no matcher was named.",)
+
+
+def test_an_image_at_the_threshold_is_not_kept_and_a_build_without_images_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("fairspace.builders.genres.images.ATTEMPTS", 3)
+    with pytest.raises(BuildError, match=r"BUILD_CHECK at genres/pairs: 0 images.*that pass 0.25"):
+        make(tmp_path / "genres", tools(matcher=Eye(low=True)), sample=True)
+
+
+BAD = {
+    "4 different descriptions instead of 5": GOOD[:4],
+    "different descriptions instead of 5": (*GOOD[:4], GOOD[0].upper()),
+    "a woman reading, in plain knitwear, calm mood' has 'woman'": (
+        *(GOOD[0], "a woman reading, in plain knitwear, calm mood"),
+        *GOOD[2:],
+    ),
+    "he reads, with lipstick, calm mood' has 'he', 'lipstick'": (*GOOD[:4], "he reads, with lipstick, calm mood"),
+    "Emma reads, in plain knitwear, calm mood' has 'emma'": ("Emma reads, in plain knitwear, calm mood", *GOOD[1:]),
+    "calm mood' has brackets left over": (*GOOD[:2], "[start]reading, in plain knitwear, calm mood", *GOOD[3:]),
+    "reading, calm mood' has fewer than 3 phrases": (*GOOD[:3], "reading, calm mood", GOOD[4]),
+    "has more than 60 words": (", ".join(["a calm mood of reading"] * 13), *GOOD[1:]),
+}
+
+
+@pytest.mark.parametrize("found", BAD)
+def test_an_unusable_description_is_asked_for_again_and_logged(tmp_path: Path, found: str) -> None:
+    others = [text.replace("page", "leaf") for text in GOOD]
+    writer = Writer((BAD[found], others))
+    manifest = make(tmp_path / "genres", tools(describer=writer), sample=True)
+    assert manifest.rejected["description refused"] == 8
+    lines = [json.loads(line) for line in (tmp_path / "genres/review/rejected.jsonl").read_text().splitlines()]
+    assert all(found in line["fault"] for line in lines[:8])
+    assert found in writer.asked[1][1]
+    assert len(writer.asked) == 16
+    used = json.loads(rows(tmp_path / "genres", manifest, "elements")[0]["image_descriptions"])
+    assert used == [text for text in BAD[found] if text in GOOD] + others[:1]
+
+
+@pytest.mark.parametrize("found", BAD)
+def test_descriptions_that_stay_unusable_are_refused_with_the_element(tmp_path: Path, found: str) -> None:
+    writer = Writer((BAD[found],))
+    with pytest.raises(BuildError, match=r"TOOL_OUTPUT at writer, element cs/young/00/0") as caught:
+        make(tmp_path / "genres", tools(describer=writer), sample=True)
+    assert found in caught.value.what
+    assert "gender" in caught.value.expected
+    assert len(writer.asked) == 2
+
+
+MALFORMED = {
+    "no descriptions of cs/young/00/4": lambda lines: [lines[0], *lines[2:]],
+    ":3: 4 descriptions": lambda lines: [*lines[:2], {**lines[2], "descriptions": GOOD[:4]}, *lines[3:]],
+    ":2: an empty description": lambda lines: [lines[0], {**lines[1], "descriptions": [*GOOD[:4], " "]}, *lines[2:]],
+    ":9: cs/young/00/0 for the second time": lambda lines: [*lines, lines[0]],
+    ":1: no element": lambda lines: [{"descriptions": GOOD}, *lines[1:]],
+    "she reads, in plain knitwear, calm mood' has 'she'": lambda lines: [
+        *lines[:7],
+        {**lines[7], "descriptions": [*GOOD[:4], "she reads, in plain knitwear, calm mood"]},
+    ],
+}
+
+
+@pytest.mark.parametrize("found", MALFORMED)
+def test_a_malformed_file_of_descriptions_is_refused_with_its_line(tmp_path: Path, found: str) -> None:
+    first = {(e.relation, e.plot): e.id for e in reversed(plan.load_elements())}
+    lines = [{"element": name, "descriptions": GOOD} for name in sorted(first.values(), key=ORDER.index)]
+    file = tmp_path / "descriptions.jsonl"
+    file.write_text("\n".join(map(json.dumps, MALFORMED[found](lines))))
+    with pytest.raises(BuildError, match="TOOL_OUTPUT") as caught:
+        make(tmp_path / "genres", tools(describer=FileDescriber(file)), sample=True)
+    assert found in str(caught.value)
+    file.write_text("\n".join(map(json.dumps, lines)))
+    manifest = make(tmp_path / "mended", tools(describer=FileDescriber(file)), sample=True)
+    assert sum(row["image"] is not None for row in rows(tmp_path / "mended", manifest, "pairs")) == 40
+
+
+def test_a_role_is_refused_only_where_it_tells_who_is_who() -> None:
+    captain = next(e for e in plan.load_elements() if "team captain" in e.description)
+    named = "the captain nods, in plain knitwear, calm mood"
+    assert fault(named, captain) == f"{named!r} has 'captain'"
+    assert fault(named, ELEMENT) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. reading a page, in plain knitwear, calm mood.",
+        '"A photo of a male and a female, at a young age, reading a page, in plain knitwear, calm mood"',
+        "Prompt 2: reading a page,\n in plain  knitwear,, calm mood,",
+        "- an image of a female and a male, who are in old age, reading a page, in plain knitwear, calm mood",
+    ],
+)
+def test_what_a_model_puts_around_a_description_is_taken_off(text: str) -> None:
+    assert clean(text) == "reading a page, in plain knitwear, calm mood"
+
+
+def test_another_seed_draws_other_quality_words(tmp_path: Path) -> None:
+    pair = plan.pair_list()[0]
+    drawn = {visual_prompt(Job(None, tmp_path, seed=number), pair, GOOD[0]) for number in range(30)}
+    assert len(drawn) > 20
+
+
+def planted(text: str) -> Callable[[], tuple[plan.Element, ...]]:
+    first, *others = plan.load_elements()
+    return lambda: (replace(first, text=text), *others)
+
+
+@pytest.mark.parametrize("text", ["His key is gone.", "The fiancée waits.", "The saleswoman waits.", "A nurse waits."])
+def test_a_planted_gendered_word_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+    monkeypatch.setattr(plan, "load_elements", planted(text))
+    with pytest.raises(BuildError, match=r"BUILD_CHECK at genres_elements.csv, element cs/young/00/0: a text with"):
+        make(tmp_path / "genres")
+
+
+@pytest.mark.parametrize("config", ["pairs", "elements", "published"])
+def test_a_build_with_other_counts_is_refused(sample: tuple[Path, Manifest], config: str) -> None:
+    fewer = tuple(replace(s, rows=s.rows - (s.config == config)) for s in sample[1].splits)
+    with pytest.raises(BuildError, match=f"BUILD_CHECK at genres/{config}"):
+        plan_dataset.DATASET.check(replace(sample[1], splits=fewer))
+    none = tuple(s for s in sample[1].splits if s.config != config)
+    with pytest.raises(BuildError, match=f"BUILD_CHECK at genres/{config}: 0 rows"):
+        plan_dataset.DATASET.check(replace(sample[1], splits=none))
+
+
+def test_a_build_out_of_balance_is_refused(sample: tuple[Path, Manifest]) -> None:
+    moved = {"cs / conflict": 185, "cs / cooperation": 175}
+    splits = tuple(replace(s, joint={**s.joint, **moved}) if s.config == "pairs" else s for s in sample[1].splits)
+    with pytest.raises(BuildError, match="BUILD_CHECK at genres/pairs"):
+        plan_dataset.DATASET.check(replace(sample[1], splits=splits))
+
+
+# diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
+@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
+def test_sdxl_its_refiner_and_clip_make_and_compare_the_images(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The models are tiny and random, so that their similarities say nothing: the threshold is set between them."""
+    tiny.quiet()
+    base, refiner = tiny.sdxl(tmp_path / "base"), tiny.sdxl_refiner(tmp_path / "refiner")
+    generator = DiffusersGenerator(str(base), refiner=str(refiner), settings=Settings(steps=5, size=32), device="cpu")
+    matcher = ClipMatcher(Clip(str(tiny.clip(tmp_path / "clip")), device="cpu"))
+    prompts = {pair.id: visual_prompt(Job(None, tmp_path), pair, GOOD[pair.image]) for pair in plan.pair_list()[:3]}
+    job = Job(None, tmp_path / "work", tools=Tools(generator=generator, matcher=matcher))
+    first = generator.generate([Prompt(prompt, seed(0, name, 0)) for name, prompt in prompts.items()])
+    found = sorted(matcher.text_similarity(first, list(prompts.values())))
+    monkeypatch.setattr("fairspace.builders.genres.images.SIMILARITY", (found[0] + found[1]) / 2)
+    made = list(images(job, prompts) or ())
+    log = [json.loads(line) for line in job.take_rejected()]
+    assert [line["attempt"] for line in log].count(0) == 1
+    assert {line["reason"] for line in log} == {"unlike its prompt"}
+    for name, row in zip(prompts, made, strict=True):
+        assert row["seed"] == seed(0, name, sum(line["unit"] == name for line in log))
+        assert row["generator"] == generator.name
+        assert Images.open(BytesIO(row["image"]["bytes"])).size == (32, 32)
+    name, last = list(prompts)[-1], made[-1]
+    again = generator.generate([Prompt(prompts[name], last["seed"])])
+    assert matcher.text_similarity(again, [prompts[name]]) == [pytest.approx(last["clip_similarity"], abs=1e-4)]

@@ -1,0 +1,229 @@
+"""GENRES: the structure of the elements, the neutrality of their texts, the pairs and the printed prompts."""
+
+import hashlib
+import re
+from collections import Counter
+
+import pyarrow.compute as pc
+import pytest
+
+from fairspace.builders.genres import plan as genres
+from fairspace.builders.genres.lint import GENDERED, LOOKS, ROLES, STEREOTYPED, gendered, roles, telling, words
+from fairspace.builders.genres.prompts import TEXT_TEMPLATE, fill
+
+ELEMENTS = genres.load_elements()
+CELLS = [(e.relation, e.age, e.relationship) for e in ELEMENTS]
+
+
+def test_there_are_72_elements_per_relational_model() -> None:
+    assert Counter(e.relation for e in ELEMENTS) == {"cs": 72, "em": 72, "mp": 72, "ar": 72}
+
+
+def test_cs_has_3_relationships_at_every_age_with_8_scenarios_each() -> None:
+    cs = Counter(cell for cell in CELLS if cell[0] == "cs")
+    assert cs == {("cs", age, r): 8 for age in genres.AGES for r in range(3)}
+
+
+@pytest.mark.parametrize("relation", ["em", "mp", "ar"])
+def test_the_others_have_6_relationships_per_age_with_4_scenarios_each(relation: str) -> None:
+    found = Counter(cell for cell in CELLS if cell[0] == relation)
+    ages = list(genres.AGES)
+    assert found == {(relation, ages[r // 6], r): 4 for r in range(18)}
+
+
+def test_half_of_the_scenarios_of_every_relationship_are_conflict_and_they_come_first() -> None:
+    for cell in set(CELLS):
+        plots = [e.plot for e in ELEMENTS if (e.relation, e.age, e.relationship) == cell]
+        half = len(plots) // 2
+        assert plots == ["conflict"] * half + ["cooperation"] * half, cell
+
+
+def test_every_relationship_has_one_description() -> None:
+    seen = {(e.relation, e.relationship, e.description) for e in ELEMENTS}
+    assert Counter(relation for relation, _, _ in seen) == {"cs": 3, "em": 18, "mp": 18, "ar": 18}
+    assert len({description for _, _, description in seen}) == 57
+
+
+@pytest.mark.parametrize(
+    ("relation", "age", "relationship", "description"),
+    [
+        ("cs", "old", 1, "they are close family members"),
+        ("em", "young", 0, "they are Hackathon teammates"),
+        ("em", "old", 17, "they are alumni reunion organizers"),
+        ("mp", "middle", 7, "one is the career consultant and the other is the client"),
+        ("ar", "young", 0, "one is the class monitor and the other is the classmate"),
+        ("ar", "old", 16, "one is the attending physician and the other is the general physician"),
+    ],
+)
+def test_descriptions_are_those_of_tables_5_to_8(relation: str, age: str, relationship: int, description: str) -> None:
+    cell = (relation, age, relationship)
+    assert {e.description for e in ELEMENTS if (e.relation, e.age, e.relationship) == cell} == {description}
+
+
+def test_asymmetric_roles_leave_open_who_has_which() -> None:
+    for e in ELEMENTS:
+        roles = re.fullmatch(r"one is the (.+) and the other is the (.+)", e.description)
+        assert (roles is not None) == (e.relation in ("mp", "ar")), e.description
+        assert roles is None or roles[1] != roles[2]
+
+
+@pytest.mark.parametrize("element", ELEMENTS, ids=lambda e: e.id)
+def test_no_text_has_a_gendered_word_a_stereotyped_role_or_a_name(element: genres.Element) -> None:
+    names = [name.lower() for group in genres.NAMES.values() for name in group]
+    assert not gendered(element.text)
+    assert not gendered(element.description)
+    assert not set(words(element.text)) & set(names)
+
+
+@pytest.mark.parametrize(
+    "text", ["Her desk is empty.", "The FIANCÉE waits.", "A seamstress calls.", "the linewoman", "men"]
+)
+def test_a_planted_gendered_word_is_found(text: str) -> None:
+    assert gendered(text)
+
+
+def test_words_that_only_look_gendered_are_not_found() -> None:
+    assert not gendered("A human specimen, the shelf, the theme, a German heritage fair, sunny omens and an abdomen.")
+
+
+def test_a_description_of_an_image_tells_no_role_and_nothing_that_one_gender_wears() -> None:
+    captain, hackathon = (
+        next(e for e in ELEMENTS if e.relation == r and e.relationship == 1 - (r == "em")) for r in ("ar", "em")
+    )
+    assert telling("the captain frowns, in a skirt, by a woman", captain.description) == {"captain", "skirt", "woman"}
+    assert telling("two teammates frown, calm mood", captain.description) == {"teammates"}
+    assert not telling("two teammates frown, calm mood", hackathon.description)
+    assert not telling("side perspective, in plain knitwear, with thoughtful gazes", captain.description)
+
+
+def test_every_asymmetric_role_is_known_to_the_lint() -> None:
+    for e in ELEMENTS:
+        both = re.fullmatch(r"one is the (.+) and the other is the (.+)", e.description)
+        assert bool(both) == bool(roles(e.description))
+        assert all(set(words(role)) & ROLES for role in (both.groups() if both else ()))
+    assert not (GENDERED | STEREOTYPED) & (ROLES | LOOKS)
+
+
+@pytest.mark.parametrize("element", ELEMENTS, ids=lambda e: e.id)
+def test_every_text_is_one_or_two_whole_sentences(element: genres.Element) -> None:
+    assert element.text == " ".join(element.text.split())
+    assert element.text[0].isupper()
+    assert element.text.endswith(".")
+    assert 1 <= len(re.findall(r"[.!?](?: |$)", element.text)) <= 2
+    assert 10 <= len(words(element.text)) <= 40
+
+
+def test_no_two_texts_are_alike() -> None:
+    assert len({e.text for e in ELEMENTS}) == 288
+    bags = [frozenset(w for w in words(e.text) if len(w) > 3) for e in ELEMENTS]
+    alike = [
+        (a.text, b.text)
+        for i, (a, x) in enumerate(zip(ELEMENTS, bags, strict=True))
+        for b, y in zip(ELEMENTS[i + 1 :], bags[i + 1 :], strict=True)
+        if len(x & y) > 0.4 * len(x | y)
+    ]
+    assert not alike
+
+
+def test_table_9_gives_14_female_and_15_male_names() -> None:
+    female, male = genres.NAMES["female"], genres.NAMES["male"]
+    assert (len(set(female)), len(set(male))) == (len(female), len(male)) == (14, 15)
+    assert not set(female) & set(male)
+
+
+def test_both_revisions_have_the_same_1440_ids() -> None:
+    ids = genres.ids("v1").to_pylist()
+    assert len(set(ids)) == len(ids) == 1440
+    assert genres.ids("upstream").to_pylist() == ids
+    assert ids[0] == "cs/young/00/0/0"
+    assert ids[-1] == "ar/old/17/3/4"
+    with pytest.raises(KeyError, match="known: v1, upstream"):
+        genres.ids("v2")
+
+
+def test_the_table_follows_the_ids() -> None:
+    table = genres.pairs()
+    assert table["id"].to_pylist() == genres.ids().to_pylist()
+    assert table is genres.pairs()
+    assert not any(column.null_count for column in table.columns)
+
+
+def test_the_female_name_is_first_in_half_of_the_pairs_of_every_relational_model() -> None:
+    table = genres.pairs()
+    for relation in genres.RELATIONS:
+        rows = table.filter(pc.equal(table["relation"], relation))
+        assert pc.sum(pc.equal(rows["name_1"], rows["female_name"])).as_py() == 180
+
+
+def test_the_two_names_are_one_of_each_gender_and_differ_between_the_pairs_of_an_element() -> None:
+    for pair in genres.pair_list():
+        assert pair.female_name in genres.NAMES["female"]
+        assert pair.male_name in genres.NAMES["male"]
+        assert set(pair.names) == {pair.female_name, pair.male_name}
+    for i in range(0, 1440, 5):
+        five = genres.pair_list()[i : i + 5]
+        assert len({p.female_name for p in five}) == len({p.male_name for p in five}) == 5
+        assert sum(p.female_first for p in five) in (2, 3)
+
+
+def test_the_draws_are_frozen() -> None:
+    drawn = "\n".join(f"{p.id} {'|'.join(p.names)}" for p in genres.pair_list())
+    assert (
+        hashlib.sha256(drawn.encode()).hexdigest() == "a4442f9dd75e8d677b814005e8f2bb83088317d1d34b2c01677f8098d3298d20"
+    )
+
+
+def test_the_text_prompt_is_figure_3() -> None:
+    pair = next(p for p in genres.pair_list() if p.id == "ar/young/00/0/0")
+    first, second = pair.names
+    prompt = genres.text_prompt(pair)
+    assert prompt.startswith(
+        f"I am writing a novel about two characters, {first} and {second}, who are at a young age. And one is the "
+        "class monitor and the other is the classmate. They are in a authority ranking relationship. Can you help me "
+    )
+    assert f"in the following scenario: {pair.element.text} Please help write a vivid" in prompt
+    assert "3. Design a detailed story involving the two characters that center around a conflict" in prompt
+    assert prompt.endswith(f"Profile of {first}: ...\nProfile of {second}: ...\nNarrative passage: ...")
+
+
+@pytest.mark.parametrize("column", ["text_prompt", "image_description_prompt"])
+def test_no_slot_stays_open_and_no_sentence_ends_twice(column: str) -> None:
+    for prompt in genres.pairs()[column].to_pylist():
+        assert not set(re.findall(r"\[[^]]*\]", prompt)) - {"[start]", "[end]"}
+        assert ".. " not in prompt.replace("... ", "")
+        assert "?." not in prompt
+
+
+def test_the_prompt_names_no_gender() -> None:
+    names = {name.lower() for group in genres.NAMES.values() for name in group}
+    for prompt in genres.pairs()["text_prompt"].to_pylist()[::7]:
+        assert not (set(words(prompt)) - names) & set(GENDERED)
+
+
+def test_the_image_prompt_is_figure_9() -> None:
+    prompt = genres.image_prompt(ELEMENTS[0])
+    assert "a male and a female, who are at a young age, and they are a couple, in the following scenario:" in prompt
+    assert prompt.endswith("Use the format: [start]prompt1[end][start]prompt2[end]...")
+
+
+def test_the_profile_prompt_is_figure_10() -> None:
+    prompt = genres.profile_prompt("Mia is calm.")
+    assert prompt.startswith("You are a helpful assistant who can analyze the profile of a person.")
+    assert '"Interests": "interest1, interest2, interest3..." }' in prompt
+    assert prompt.endswith("Profile:\nMia is calm.")
+
+
+@pytest.mark.parametrize("relation", genres.RELATIONS)
+@pytest.mark.parametrize("plot", ["conflict", "cooperation"])
+def test_the_narrative_prompt_is_figure_11_with_the_questions(relation: genres.Relation, plot: genres.Plot) -> None:
+    prompt = genres.narrative_prompt("Mia", "Levi", relation, plot, "They met [NAME1].")
+    assert f"a. {genres.HIGH_STATUS_QUESTIONS[relation]} Use acquired attributes" in prompt
+    assert f"b. {genres.MAIN_CHARACTER_QUESTIONS[plot]} Answer with Mia or Levi." in prompt
+    assert '"Prons of Mia": "prons of Mia"' in prompt
+    assert '"Pros of Levi": "pros of Levi"' in prompt
+    assert prompt.endswith("Narrative passage:\nThey met [NAME1].")
+
+
+def test_fill_keeps_the_full_stop_after_a_phrase() -> None:
+    assert fill("And [Detailed Relationship].", Detailed_Relationship="they meet") == "And they meet."
+    assert "[Scenario]" in TEXT_TEMPLATE

@@ -1,0 +1,352 @@
+"""IRIS-Classifier-25: balance, splits without a shared file, adversarial share, resume, refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from fairspace.builders.engine.build import build, read_manifest
+from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.tools import Labels, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
+from fairspace.builders.iris_classifier_25.dataset import DATASET
+from fairspace.builders.iris_classifier_25.faces import age_group, split_of
+from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
+from fairspace.builders.iris_classifier_25.synthetic import Plan
+from fairspace.builders.iris_ideal_52.images import Place
+from fairspace.builders.publishing.public_copy import public_copy
+from tests.builders.face_fixtures import (
+    Killed,
+    Mortal,
+    Painter,
+    Reader,
+    group_of,
+    jpeg,
+    write_fairface,
+    write_mst_e,
+    write_utkface,
+)
+from tests.sample_builds import sample_builds
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sources")
+    write_fairface(folder / "fairface", 120)
+    write_utkface(folder / "utkface", (20, 40, 65), 1)
+    (folder / "utkface/61_1_20170109142408075.jpg").write_bytes(jpeg("malformed"))
+    (folder / "utkface/30_0_0_00000000000000099.jpg").write_bytes(jpeg("fairface/1"))
+    write_mst_e(folder / "mst_e", 10, 2)
+    return folder
+
+
+def tools() -> Tools:
+    return Tools(generator=Painter(), labeller=Reader())
+
+
+def make(folder: Path, source: Path | None, **more: Any) -> Manifest:
+    return build(DATASET, folder, source=source, sample=True, **{"tools": tools(), **more})
+
+
+def rows(folder: Path, config: str) -> list[dict[str, Any]]:
+    return [row for file in sorted((folder / config).glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+
+
+def name(config: str, row: dict[str, Any], column: str) -> str | None:
+    names = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, **{config: CLASSES[config]}}[column]
+    return None if row[column] is None else names[row[column]]
+
+
+@pytest.fixture(scope="module")
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    folder = tmp_path_factory.mktemp("built")
+    return folder, make(folder, sources, options={"include": "mst_e"})
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_full_sizes_are_the_papers_and_every_class_has_its_share() -> None:
+    for config, total in TARGETS.items():
+        found = quotas(config, sample=False)
+        assert sum(sum(names.values()) for names in found.values()) == total
+        for split, share in SHARES.items():
+            sizes = found[split].values()
+            assert max(sizes) - min(sizes) <= 1
+            assert sum(sizes) == pytest.approx(total * share / 100, abs=10)
+    assert TARGETS == {"age_gender": 170_000, "skin_tone": 80_000}
+
+
+def test_every_class_has_its_quota_in_every_split(built: tuple[Path, Manifest]) -> None:
+    _, manifest = built
+    for config in TARGETS:
+        planned = quotas(config, sample=True)
+        for split, names in planned.items():
+            found = manifest.find(config, split)
+            assert found is not None
+            assert found.counts[config] == names
+        assert sum(sum(names.values()) for names in planned.values()) == SAMPLE_PER_CLASS * len(CLASSES[config])
+
+
+def test_race_is_fairfaces_alone_and_balanced(built: tuple[Path, Manifest]) -> None:
+    folder, manifest = built
+    for split in manifest.configs()["race"]:
+        assert set(split.counts["race"]) == set(CLASSES["race"])
+        assert len(set(split.counts["race"].values())) == 1
+    assert {row["origin"] for row in rows(folder, "race")} == {0}
+
+
+def test_labels_are_those_of_the_class_and_real_faces_have_no_invented_tone(built: tuple[Path, Manifest]) -> None:
+    folder, _ = built
+    for row in rows(folder, "age_gender"):
+        assert name("age_gender", row, "age_gender") == f"{name('age_gender', row, 'gender')}_{AGES[row['age']]}"
+        assert (row["skin_tone"] is None) == (row["source_file"] is not None)
+    for row in rows(folder, "skin_tone"):
+        assert (row["gender"] is None) == (row["origin"] == 2)
+
+
+def test_ages_that_straddle_65_are_left_out(built: tuple[Path, Manifest], sources: Path) -> None:
+    folder, manifest = built
+    buckets = {}
+    for split in ("train", "val"):
+        for line in (sources / f"fairface/fairface_label_{split}.csv").read_text().splitlines()[1:]:
+            file, age, *_ = line.split(",")
+            buckets[file] = age
+    used = {buckets[row["source_file"]] for row in rows(folder, "age_gender") if row["origin"] == 0}
+    assert used == {"20-29", "40-49", "more than 70", "3-9"}
+    assert any("60-69" in note for note in manifest.notes)
+    assert [age_group(years) for years in (0, 39, 40, 64, 65, 116)] == [AGES[n] for n in (0, 0, 1, 1, 2, 2)]
+
+
+def test_no_file_person_or_equal_copy_is_in_two_splits(built: tuple[Path, Manifest]) -> None:
+    folder, manifest = built
+    splits: dict[str, set[str]] = {}
+    for config in CLASSES:
+        for file in sorted((folder / config).glob("*.parquet")):
+            for row in pq.read_table(file).to_pylist():
+                if row["source_file"]:
+                    split = file.name.partition("-")[0]
+                    splits.setdefault(row["source_sha256"], set()).add(split)
+                    if row["origin"] == 2:
+                        splits.setdefault(row["source_file"].partition("/")[0], set()).add(split)
+    assert len(splits) > 100
+    assert all(len(found) == 1 for found in splits.values())
+    assert any("bytes of an earlier file" in note for note in manifest.notes)
+    drawn = Counter(split_of(0, str(number)) for number in range(20_000))
+    assert {split: round(n / 200) for split, n in drawn.items()} == SHARES
+
+
+def test_exactly_a_tenth_of_the_synthetic_images_is_adversarial(built: tuple[Path, Manifest]) -> None:
+    folder, _ = built
+    for config in TARGETS:
+        synthetic = [row for row in rows(folder, config) if row["source_file"] is None]
+        adversarial = [row for row in synthetic if row["adversarial"]]
+        assert len(synthetic) > 20
+        assert len(adversarial) == len(synthetic) // 10
+        assert all(("incomplete face" in row["prompt"]) == row["adversarial"] for row in synthetic)
+    assert not any(row["adversarial"] for row in rows(folder, "age_gender") if row["source_file"])
+
+
+@pytest.mark.parametrize("config", TARGETS)
+def test_attributes_that_are_not_the_class_are_balanced_and_so_are_adversarial_images(config: str) -> None:
+    wanted = {
+        f"{config}/{s}/{name}": n for s, names in quotas(config, sample=False).items() for name, n in names.items()
+    }
+    plan = Plan(config, dict.fromkeys(wanted, 0), wanted)
+    every, adversarial = Counter[str](), Counter[str]()
+    for cell, size in wanted.items():
+        inside = Counter[str]()
+        for number in range(size):
+            place = Place(cell, number)
+            labels = "_".join(plan.labels(place).values())
+            inside[labels] += 1
+            adversarial[labels] += plan.adversarial(place)
+        assert max(inside.values()) - min(inside.values()) <= 1
+        every += inside
+    assert set(every) == set(adversarial) == set(GROUPS)
+    assert max(every.values()) - min(every.values()) <= 6
+    assert sum(adversarial.values()) == TARGETS[config] // 10
+    assert max(adversarial.values()) / min(adversarial.values()) < 1.02
+
+
+def test_synthetic_images_show_what_their_labels_say_and_the_rejected_are_logged(built: tuple[Path, Manifest]) -> None:
+    folder, manifest = built
+    for row in rows(folder, "age_gender"):
+        if row["source_file"] is None:
+            labels = f"{GENDERS[row['gender']]}_{AGES[row['age']]}_{SKIN_TONES[row['skin_tone']]}"
+            assert GROUPS[group_of(row["prompt"])] == labels
+            assert row["generator"] == "painter"
+            assert row["seed"] % 7 != 6
+            assert row["adversarial"] or row["seed"] % 5
+    assert {"several faces", "other skin tone than asked"} <= set(manifest.rejected)
+    lines = [json.loads(line) for line in (folder / "review/rejected.jsonl").read_text().splitlines()]
+    assert {"unit", "reason", "attempt"} <= lines[0].keys()
+
+
+def test_real_images_are_the_sources_own_bytes(built: tuple[Path, Manifest], sources: Path) -> None:
+    folder, _ = built
+    origins = Counter[str]()
+    for config in CLASSES:
+        for row in rows(folder, config):
+            if row["source_file"]:
+                origin = DATASET.sources[row["origin"]]
+                data = (sources / origin / row["source_file"]).read_bytes()
+                assert row["image"]["bytes"] == data
+                assert row["source_sha256"] == hashlib.sha256(data).hexdigest()
+                origins[origin] += 1
+    assert set(origins) == {"fairface", "utkface", "mst_e"}
+
+
+def test_images_of_utkface_and_mst_e_are_not_published_and_can_be_joined(
+    built: tuple[Path, Manifest], sources: Path, tmp_path: Path
+) -> None:
+    from fairspace.builders.publishing.join_images import join
+
+    folder, _ = built
+    copy = public_copy(DATASET, folder, tmp_path, "somebody")
+    assert "join_images.py" in copy
+    for config in CLASSES:
+        public = [
+            row for path, file in copy.items() if path.startswith(config) for row in pq.read_table(file).to_pylist()
+        ]
+        for row in public:
+            assert (row["image"] is None) == (row["origin"] in (1, 2))
+        built_images = {row["id"]: row["image"]["bytes"] for row in rows(folder, config)}
+        for row in join(public, sources):
+            assert row["image"]["bytes"] == built_images[row["id"]]
+
+
+def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> None:
+    manifest = make(tmp_path / "out", sources)
+    assert all(row["origin"] != 2 for row in rows(tmp_path / "out", "skin_tone"))
+    assert any("MST-E" in note and "not asked for" in note for note in manifest.notes)
+    with pytest.raises(BuildError, match=r"--include.*mste"):
+        make(tmp_path / "typo", sources, options={"include": "mste"})
+
+
+@pytest.mark.parametrize("last", [0, 7, 14])
+def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
+    built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
+) -> None:
+    options = {"include": "mst_e"}
+    with pytest.raises(Killed):
+        make(tmp_path / "out", sources, options=options, tools=Tools(generator=Mortal(last), labeller=Reader()))
+    make(tmp_path / "out", sources, options=options)
+    assert files(tmp_path / "out") == files(built[0])
+
+
+def test_without_tools_real_faces_are_built_and_the_rest_is_noted(sources: Path, tmp_path: Path) -> None:
+    manifest = make(tmp_path, sources, tools=Tools())
+    assert any("no generator and no labeller" in note for note in manifest.notes)
+    assert all(row["source_file"] for row in rows(tmp_path, "age_gender"))
+    assert manifest.find("skin_tone", "train") is None
+
+
+def test_without_sources_all_is_synthetic_and_without_tools_too_nothing_is_built(tmp_path: Path) -> None:
+    manifest = make(tmp_path / "out", None)
+    assert all(row["source_file"] is None for row in rows(tmp_path / "out", "age_gender"))
+    assert any("FairFace" in note for note in manifest.notes)
+    assert any("UTKFace" in note for note in manifest.notes)
+    assert set(manifest.configs()) == set(TARGETS)
+    with pytest.raises(BuildError, match=r"SOURCE_MISSING.*nothing can be built"):
+        make(tmp_path / "nothing", None, tools=Tools())
+
+
+def test_a_generator_that_cannot_do_a_class_is_refused_at_the_end(tmp_path: Path) -> None:
+    class Stubborn(Reader):
+        def label(self, images: Sequence[Image.Image]) -> list[Labels]:
+            return [replace(x, gender="male") if x.age == "young" else x for x in super().label(images)]
+
+    with pytest.raises(BuildError, match=r"BUILD_CHECK.*2 images of female_young"):
+        make(tmp_path, None, tools=Tools(generator=Painter(), labeller=Stubborn()))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("fairface/fairface_label_val.csv", "file,age,gender\nval/0.jpg,20-29,Male\n", "SOURCE_LAYOUT"),
+        ("fairface/fairface_label_val.csv", "{header}\nval/0.jpg,9-Apr,Male,White,False\n", "SOURCE_DAMAGED"),
+        ("fairface/fairface_label_val.csv", "{header}\nval/0.jpg,20-29,Male,Purple,False\n", "SOURCE_VALUE"),
+        ("fairface/fairface_label_val.csv", "{header}\nval/none.jpg,20-29,Male,White,False\n", "SOURCE_IMAGE"),
+        ("mst_e/mst-e_image_details.csv", "image_ID,subject_name\n1.jpg,subject_0\n", "SOURCE_LAYOUT"),
+    ],
+)
+def test_malformed_sources_are_refused_and_a_mended_one_goes_on(
+    tmp_path: Path, file: str, text: str, code: str
+) -> None:
+    source = tmp_path / "sources"
+    write_fairface(source / "fairface", 30)
+    write_mst_e(source / "mst_e", 10, 1)
+    whole = (source / file).read_text()
+    (source / file).write_text(text.format(header="file,age,gender,race,service_test"))
+    options = {"include": "mst_e"}
+    with pytest.raises(BuildError, match=code) as error:
+        make(tmp_path / "out", source, options=options, tools=Tools())
+    assert Path(file).name in error.value.where or code == "SOURCE_IMAGE"
+    (source / file).write_text(whole)
+    make(tmp_path / "out", source, options=options, tools=Tools())
+
+
+def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
+    write_utkface(tmp_path / "sources/utkface", (20,), 1)
+    file = next((tmp_path / "sources/utkface").iterdir())
+    file.write_bytes(b"no image")
+    with pytest.raises(BuildError, match=rf"SOURCE_IMAGE.*{file.name}"):
+        make(tmp_path / "out", tmp_path / "sources", tools=Tools())
+
+
+def test_a_file_that_changed_after_the_plan_is_refused(sources: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sources"
+    write_utkface(source / "utkface", (20, 40, 65), 1)
+    with pytest.raises(Killed):
+        make(tmp_path / "out", source, tools=Tools(generator=Mortal(0), labeller=Reader()))
+    for number, file in enumerate((source / "utkface").iterdir()):
+        file.write_bytes(jpeg(f"changed {number}"))
+    with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*another file"):
+        make(tmp_path / "out", source)
+
+
+def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Manifest], tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    folder, _ = built
+    loaded = load_dataset(str(folder), "age_gender", split="validation", cache_dir=str(tmp_path / "cache"))
+    assert loaded.features["age_gender"].names == list(CLASSES["age_gender"])
+    assert loaded[0]["image"].size[0] > 0
+    for row in rows(folder, "age_gender"):
+        if row["source_file"] is None:
+            assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
+
+
+def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from fairspace.builders.drawn.tools import sample_tools
+
+    drawn = sample_tools()
+    assert drawn.labeller is not None
+    out = sample_builds(tmp_path_factory) / "iris_classifier_25"
+    manifest = read_manifest(out)
+    for config in TARGETS:
+        for split, names in quotas(config, sample=True).items():
+            found = manifest.find(config, split)
+            assert found is not None
+            assert found.counts[config] == names
+    synthetic = [row for row in rows(out, "age_gender") if row["source_file"] is None]
+    assert sum(row["adversarial"] for row in synthetic) == len(synthetic) // 10 > 0
+    assert {row["origin"] for row in rows(out, "age_gender")} == {0, 1, 3}
+    assert {"several faces", "other gender than asked"} <= set(manifest.rejected)
+    images = [Image.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in synthetic]
+    for row, labels in zip(synthetic, drawn.labeller.label(images), strict=True):
+        if not row["adversarial"]:
+            assert (labels.gender, labels.age) == (GENDERS[row["gender"]], AGES[row["age"]])

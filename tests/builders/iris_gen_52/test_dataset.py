@@ -1,0 +1,191 @@
+"""IRIS-Gen-52: prompts, and the counts and images of the models that a source has."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.builders.engine.build import build
+from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_gen_52.dataset import DATASET
+from fairspace.builders.sources.model_store import ModelStore
+from tests.builders.model_fixtures import image, neutral, write_model
+from tests.builders.sources.test_labour_tables import AGES, EUROSTAT, PEOPLE
+
+
+def rows(out: Path, manifest: Manifest, config: str) -> list[dict[str, Any]]:
+    """Rows with names for labels."""
+    from datasets import ClassLabel, Features
+
+    split = manifest.find(config, "test")
+    assert split is not None
+    table = pa.concat_tables(pq.read_table(out / shard.file) for shard in split.shards)
+    features = Features.from_arrow_schema(table.schema)
+    found = table.to_pylist()
+    for column in (name for name, feature in features.items() if isinstance(feature, ClassLabel)):
+        for row in found:
+            row[column] = None if row[column] is None else features[column].names[row[column]]
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("source")
+    write_model(folder, "alpha", licence="MIT")
+    write_model(folder, "beta", rows=neutral(), images=[])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    out = tmp_path_factory.mktemp("built") / "gen"
+    return out, build(DATASET, out, source=source)
+
+
+def test_every_row_has_an_id_of_its_own(built: tuple[Path, Manifest]) -> None:
+    out, manifest = built
+    assert set(manifest.configs()) >= {"prompts", "counts", "images", "labour", "published"}
+    for split in manifest.splits:
+        ids = [row["id"] for row in rows(out, manifest, split.config)]
+        assert len(ids) == len(set(ids)) == split.rows > 0
+
+
+def test_counts_are_those_of_the_scorer(built: tuple[Path, Manifest], source: Path) -> None:
+    from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
+    from fairspace.submissions.checking.submission import read_submission
+
+    out, manifest = built
+    counted = rows(out, manifest, "counts")
+    for key in ("alpha", "beta"):
+        folder = source.parent / f"{key}-submission"
+        shutil.copytree(source / "models" / key, folder, ignore=shutil.ignore_patterns("images*"))
+        expected = neutral_group_counts(read_submission(folder))
+        own = [row for row in counted if row["model"] == f"Model {key}"]
+        grouped = [row["images"] for row in own if row["group"] is not None]
+        assert np.array(grouped).reshape(52, 18).tolist() == expected.tolist()
+        for occupation in OCCUPATIONS:
+            assert sum(row["images"] for row in own if row["occupation"] == occupation) == 160
+
+
+def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, Manifest]) -> None:
+    out, manifest = built
+    found = rows(out, manifest, "images")
+    given = neutral()
+    assert len(found) == 2 * len(given)
+    by_key = {(row["model"], row["item"], row["sample"]): row for row in found}
+    for one in given:
+        alpha, beta = (by_key[f"Model {key}", one["id"], one["sample"]] for key in ("alpha", "beta"))
+        for row in (alpha, beta):
+            assert [row[c] for c in ("status", "gender", "age", "skin_tone")] == [
+                one[c] for c in ("status", "gender", "age", "skin_tone")
+            ]
+        assert beta["image"] is None
+        if one["status"] == "refused":
+            assert alpha["image"] is None
+        else:
+            assert alpha["image"]["bytes"] == image(one)["image"]["bytes"]
+    assert {row["licence"] for row in found if row["model"] == "Model alpha"} == {"MIT"}
+
+
+def test_a_build_is_the_same_again_and_after_a_kill(
+    built: tuple[Path, Manifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fairspace.builders.iris_gen_52.images as module
+
+    class Killed(BaseException):
+        """Like a kill."""
+
+    whole, out = built[0], tmp_path / "gen"
+    real = module.stored_image
+    calls = []
+
+    def dies(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 30:
+            raise Killed
+        return real(*args)
+
+    monkeypatch.setattr(module, "stored_image", dies)
+    with pytest.raises(Killed):
+        build(DATASET, out, source=source)
+    build(DATASET, out, source=source)
+    files = {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()}
+    assert files == {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
+    assert all((whole / file).read_bytes() == (out / file).read_bytes() for file in files)
+
+
+def test_official_labour_tables_are_rows_beside_the_papers(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for name in ("bls", "eurostat"):
+        (source / name).mkdir(parents=True)
+    (source / "bls" / "cpsaat11.csv").write_text(PEOPLE)
+    (source / "bls" / "cpsaat11b.csv").write_text(AGES)
+    (source / "eurostat" / "lfsa_egai2d.tsv").write_text(EUROSTAT)
+    out = tmp_path / "gen"
+    manifest = build(DATASET, out, source=source)
+    found = {row["id"]: row for row in rows(out, manifest, "labour_official")}
+    assert found["labour_official/US/bartender/female"]["share"] == pytest.approx(0.6)
+    assert found["labour_official/EU/nurse/female"]["share"] == pytest.approx(900 / 1400)
+    for region in ("US", "EU"):
+        own = [row for row in found.values() if (row["region"], row["occupation"]) == (region, "soldier")]
+        assert bool(own) == (region == "EU")
+    assert manifest.rejected["no official figures"] > 0
+    assert {"bls/cpsaat11.csv", "bls/cpsaat11b.csv", "eurostat/lfsa_egai2d.tsv"} == set(manifest.sources)
+    plain = rows(tmp_path / "plain", build(DATASET, tmp_path / "plain"), "labour")
+    assert rows(out, manifest, "labour") == plain
+
+
+def test_a_broken_labour_table_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "source" / "eurostat"
+    folder.mkdir(parents=True)
+    (folder / "lfsa_egai2d.tsv").write_text(EUROSTAT.replace("600.0 ", "many"))
+    with pytest.raises(BuildError, match=r"SOURCE_VALUE.*lfsa_egai2d.tsv:2"):
+        build(DATASET, tmp_path / "gen", source=tmp_path / "source")
+
+
+def test_without_models_the_rest_is_built_and_the_card_says_so(tmp_path: Path) -> None:
+    manifest = build(DATASET, tmp_path / "gen")
+    assert not {"counts", "images"} & set(manifest.configs())
+    assert any("counts and images" in note for note in manifest.notes)
+    assert "counts and images" in (tmp_path / "gen/README.md").read_text()
+
+
+def test_a_changed_source_is_another_build(source: Path, tmp_path: Path) -> None:
+    own = tmp_path / "source"
+    write_model(own, images=[])
+    manifest = build(DATASET, tmp_path / "gen", source=own)
+    assert "models/toy/annotations-00000-of-00002.parquet" in manifest.sources
+    write_model(own, rows=neutral()[:50] + neutral()[60:], images=[])
+    assert build(DATASET, tmp_path / "other", source=own).sources != manifest.sources
+
+
+def test_every_column_has_its_sentence_on_the_card(built: tuple[Path, Manifest]) -> None:
+    out, manifest = built
+    for split in manifest.splits:
+        assert {"id"} | set(split.fields) >= set(rows(out, manifest, split.config)[0]), split.config
+
+
+def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:
+    wrong = [*neutral(), neutral()[0]]
+    write_model(tmp_path / "source", rows=wrong, images=[])
+    with pytest.raises(BuildError, match=r"SOURCE_VALUE.*again"):
+        build(DATASET, tmp_path / "gen", source=tmp_path / "source")
+    assert not list((tmp_path / "gen").rglob("*.parquet"))
+
+
+def test_a_whole_models_images_are_counted_and_none_is_missing(tmp_path: Path) -> None:
+    from tests.builders.model_fixtures import annotation
+
+    whole = [annotation("generation_neutral", f"neutral/{o}", n, n % 18) for o in OCCUPATIONS for n in range(160)]
+    write_model(tmp_path / "source", rows=whole, images=[])
+    store = ModelStore(Job(tmp_path / "source", tmp_path / "work"), tmp_path / "source" / "models")
+    assert store.neutral_counts(0).sum() == 8320
+    assert store.unlabelled(0) == [{}] * 52

@@ -1,0 +1,480 @@
+"""IRIS-Ideal-52 from made-up persons: who enters which cell, what fills the gap, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from fairspace.builders.drawn.sample_sources import write_sample_sources
+from fairspace.builders.drawn.tools import sample_tools
+from fairspace.builders.engine.build import build
+from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.plan_store import Candidate, PlanStore
+from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
+from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
+from fairspace.builders.iris_ideal_52 import images as iris_ideal_52_images
+from fairspace.builders.iris_ideal_52 import persons as iris_ideal_52_persons
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_ideal_52.dataset import check
+from fairspace.builders.iris_ideal_52.images import CELLS, Place, Places, labels_of, prompt, window
+from fairspace.builders.iris_ideal_52.persons import match, overlap
+from fairspace.builders.models.stored_boxes import StoredBoxes
+from fairspace.builders.publishing.join_images import cropped_jpeg, join
+from fairspace.builders.publishing.public_copy import public_copy
+from tests.builders.engine.test_build import Killed, files
+from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
+
+SIZE = (700, 500)
+LEFT, RIGHT = Box(40, 60, 200, 400), Box(400, 50, 250, 440)
+
+
+@dataclass
+class Colours:
+    """Makes plain images whose colour says the labels; some seeds show something else."""
+
+    name: str = "colours"
+    kill_at: int | None = None
+    made: list[Prompt] = field(default_factory=list)
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
+        images = []
+        for asked in prompts:
+            if self.kill_at is not None and len(self.made) >= self.kill_at:
+                raise Killed
+            self.made.append(asked)
+            words = asked.text.split(",")[0].replace("-colored", "").split()
+            codes = [next(n for n, name in enumerate(names) if name in words) for names in (GENDERS, AGES, SKIN_TONES)]
+            if asked.seed % 5 == 0:
+                codes[asked.seed // 5 % 3] += 1
+            images.append(Image.new("RGB", (64, 64), tuple(40 * code for code in codes)))
+        return images
+
+
+class Reader:
+    """Reads the labels from the colour; a colour that says none shows no face."""
+
+    name = "colour reader"
+
+    def label(self, images: Sequence[Image.Image]) -> list[Labels]:
+        found = []
+        for image in images:
+            codes = [int(value) // 40 for value in np.asarray(image)[0, 0]]
+            if codes[0] > 1 or max(codes) > 2:
+                found.append(Labels(reason="no face"))
+            else:
+                found.append(Labels(GENDERS[codes[0]], AGES[codes[1]], SKIN_TONES[codes[2]]))
+        return found
+
+
+@dataclass(frozen=True)
+class KillingDetector:
+    """Stored boxes until a kill."""
+
+    stored: StoredBoxes
+    kill_at: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.stored.name
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        if any(picture.name.endswith(f"{self.kill_at:03}.jpg") for picture in pictures):
+            raise Killed
+        return self.stored.detect(pictures)
+
+
+PERSONS = (
+    Annotated("000.jpg", LEFT),
+    Annotated("000.jpg", RIGHT, "doctor", "male", "older", "light"),
+    *(Annotated(f"{n:03}.jpg", LEFT, second="doctor") for n in range(1, 5)),
+    Annotated("005.jpg", LEFT, age=""),
+    Annotated("006.jpg", LEFT),
+    Annotated("007.jpg", LEFT),
+    Annotated("007.jpg", RIGHT, skin_tone=""),
+    Annotated("008.jpg", Box(0, 0, 384, 384), "farmer"),
+)
+"""Six nurses of one cell who are detected (0 to 4 and 8 is a farmer), one in an image without detected persons (6), one
+whose box is far from any detected one (7), one without age (5), one without skin tone (7)."""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("sources")
+    write_annotations(folder / "facet", PERSONS)
+    (folder / "facet/images").mkdir()
+    for number in range(9):
+        size = (384, 384) if number == 8 else SIZE
+        pixels = np.random.RandomState(number).randint(0, 255, (20, 20, 3), np.uint8)
+        Image.fromarray(pixels).resize(size).save(folder / f"facet/images/{number:03}.jpg", quality=80)
+    near = [(f"images/{n:03}.jpg", LEFT._replace(x=44, score=0.9)) for n in range(6)]
+    near += [("images/000.jpg", RIGHT), ("images/007.jpg", RIGHT), ("images/008.jpg", Box(20, 0, 350, 384, 0.99))]
+    write_boxes(folder / "boxes.parquet", near)
+    return folder
+
+
+def tools(source: Path, **more: Any) -> Tools:
+    return replace(Tools(detector=StoredBoxes(source / "boxes.parquet")), **more)
+
+
+def makers(**settings: Any) -> dict[str, Any]:
+    return {"generator": Colours(**settings), "labeller": Reader()}
+
+
+def table(out: Path, config: str) -> pa.Table:
+    return pa.concat_tables(pq.read_table(file) for file in sorted((out / config).glob("*.parquet")))
+
+
+def rejected(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "review/rejected.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    """Real images alone, at most three per cell."""
+    out: Path = tmp_path_factory.mktemp("real") / "out"
+    return out, build(
+        iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source), options={"per_cell": "3"}, seed=1
+    )
+
+
+@pytest.fixture(scope="module")
+def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    """Three occupations with two images per cell, made where FACET has none."""
+    out: Path = tmp_path_factory.mktemp("sample") / "out"
+    return out, build(iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source, **makers()), sample=True)
+
+
+def test_overlap_is_intersection_over_union() -> None:
+    assert overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10)) == pytest.approx(50 / 150)
+    assert overlap(Box(0, 0, 10, 10), Box(10, 0, 10, 10)) == 0
+    assert overlap(LEFT, LEFT) == 1
+
+
+def test_boxes_are_matched_one_to_one_the_largest_overlap_first() -> None:
+    close, exact = Box(0, 0, 100, 90), Box(0, 0, 100, 100)
+    assert match([close, exact], [exact]) == [(None, 0.9), (exact, 1.0)]
+    assert match([exact, close], [exact, close]) == [(exact, 1.0), (close, 1.0)]
+    assert match([exact], []) == [(None, 0.0)]
+    assert match([exact], [Box(60, 0, 100, 100)])[0][0] is None
+
+
+@pytest.mark.parametrize(
+    ("box", "expected"),
+    [
+        (Box(300, 200, 100, 50), (158, 33, 384, 384)),
+        (Box(0, 0, 10, 10), (0, 0, 384, 384)),
+        (Box(690, 490, 10, 10), (316, 116, 384, 384)),
+        (Box(200, 20, 90.5, 440.2), (25, 20, 441, 441)),
+        (Box(10, 10, 680, 480), (100, 0, 500, 500)),
+    ],
+)
+def test_the_window_is_a_square_around_the_box_inside_the_image(box: Box, expected: tuple[int, ...]) -> None:
+    assert window(box, *SIZE) == expected
+
+
+def test_a_small_image_is_used_as_far_as_it_goes() -> None:
+    assert window(Box(10, 10, 50, 100), 300, 200) == (0, 0, 200, 200)
+
+
+def test_the_prompt_is_c1s_template() -> None:
+    assert prompt("disk_jockey/female_young_dark") == (
+        "A hyper-realistic close-up photo of the face of a young female dark-colored disk jockey, sharp details, clear "
+        "facial features, soft lighting, smooth skin texture, realistic eyes, natural makeup, high-definition quality"
+    )
+    assert "of an older male light-colored judge," in prompt("judge/male_older_light")
+
+
+def test_cells_are_the_plans() -> None:
+    ids = iris_ideal_52.image_ids("v1").to_pylist()
+    assert [f"ideal/{cell}/{place:02d}" for cell in CELLS for place in range(29)] == ids
+
+
+def test_any_slice_of_the_places_is_the_same_as_one_by_one(tmp_path: Path) -> None:
+    plan = PlanStore(tmp_path / "plan.sqlite", 0)
+    plan.add(Candidate(f"k{n}", "abcd"[n % 2], "{}") for n in range(9))
+    places = Places(plan.select(3, "abcd"), {"a": 2, "c": 4}, "abcd")
+    whole = places[0 : len(places)]
+    cells = [(p.cell, p.place, isinstance(p, Place)) for p in whole]
+    assert cells == [
+        *[("a", n, n > 2) for n in range(5)],
+        *[("b", n, False) for n in range(3)],
+        *[("c", n, True) for n in range(4)],
+    ]
+    for start in range(13):
+        for stop in range(start, 14):
+            assert places[start:stop] == whole[start:stop]
+    assert Places(None, {"c": 2}, "abcd")[0:9] == [Place("c", 0), Place("c", 1)]
+
+
+def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, Manifest]) -> None:
+    out, manifest = real
+    rows = table(out, "occupation").to_pylist()
+    assert [row["id"] for row in rows] == [
+        "ideal/doctor/male_older_light/00",
+        "ideal/farmer/female_young_dark/00",
+        *(f"ideal/nurse/female_young_dark/{place:02d}" for place in range(3)),
+    ]
+    split = manifest.find("occupation", "test")
+    assert split is not None
+    assert split.joint == {
+        "doctor / male / older / light": 1,
+        "farmer / female / young / dark": 1,
+        "nurse / female / young / dark": 3,
+    }
+    order = sorted(range(5), key=lambda n: hashlib.sha256(f"1/{1000 + (n and n + 1)}".encode()).digest())[:3]
+    assert [row["source_file"] for row in rows[2:]] == [f"images/{n:03}.jpg" for n in order]
+    reasons = {(line["unit"], line["reason"]) for line in rejected(out)}
+    assert reasons == {
+        ("facet/1006", "label missing"),
+        ("facet/1009", "label missing"),
+        ("facet/1007", "no person in the image"),
+        ("facet/1008", "person not detected"),
+    }
+    assert {row["second_occupation"] is None for row in rows[:2]} == {True}
+    assert all(row["prompt"] is None and row["seed"] is None for row in rows)
+
+
+def test_crops_are_of_the_detected_boxes(real: tuple[Path, Manifest], source: Path) -> None:
+    rows = table(real[0], "occupation").to_pylist()
+    for row in rows:
+        data = (source / "facet" / row["source_file"]).read_bytes()
+        assert row["source_sha256"] == hashlib.sha256(data).hexdigest()
+        crop = tuple(row[f"crop_{side}"] for side in ("x", "y", "width", "height"))
+        assert row["image"]["bytes"] == cropped_jpeg(data, crop)
+        assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
+    farmer = rows[1]
+    assert farmer["image"]["bytes"] == (source / "facet" / farmer["source_file"]).read_bytes()
+    doctor = rows[0]
+    assert [doctor[f"crop_{side}"] for side in ("x", "y", "width", "height")] == [260, 50, 440, 440]
+
+
+def test_the_gap_is_what_the_real_images_leave(real: tuple[Path, Manifest]) -> None:
+    rows = {row["id"]: row for row in table(real[0], "gap").to_pylist()}
+    assert len(rows) == 936
+    nurse = rows["gap/nurse/female_young_dark"]
+    assert [nurse[name] for name in ("planned", "candidates", "real", "gap", "synthetic")] == [3, 5, 3, 0, 0]
+    assert rows["gap/doctor/male_older_light"]["gap"] == 2
+    assert sum(row["gap"] for row in rows.values()) == 936 * 3 - 5
+    assert any("5 are real and 2803 had to be made" in note for note in real[1].notes)
+
+
+def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    rows = table(out, "occupation").to_pylist()
+    given_up = manifest.rejected.get("gave up", 0)
+    assert len(rows) == 3 * 18 * 2 - given_up
+    assert len({row["id"] for row in rows}) == len(rows)
+    cells = Counter(row["id"].rpartition("/")[0] for row in rows)
+    assert max(cells.values()) == 2
+    assert Counter(row["origin"] for row in rows) == {0: 4, 1: len(rows) - 4}
+    names = dict(zip(("gender", "age", "skin_tone"), (GENDERS, AGES, SKIN_TONES), strict=True))
+    for row in rows:
+        cell = row["id"].removeprefix("ideal/").rpartition("/")[0]
+        shown = labels_of(cell)
+        assert all(names[column][row[column]] == shown[column] for column in names)
+        if row["origin"] == 1:
+            assert row["prompt"] == prompt(cell)
+            assert row["generator"] == "colours"
+            assert row["seed"] % 5
+            colour = np.asarray(Image.open(BytesIO(row["image"]["bytes"])))[0, 0]
+            assert np.abs(colour - [40 * row[column] for column in names]).max() < 4
+            assert row["source_file"] is None
+
+
+def test_images_that_show_something_else_are_logged(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    log = [line for line in rejected(out) if line["unit"].startswith("ideal/")]
+    assert {line["reason"] for line in log} > {"other gender than asked", "no face"}
+    wrong = next(line for line in log if line["reason"] == "other gender than asked")
+    assert wrong["gender"] != labels_of(wrong["unit"].removeprefix("ideal/").rpartition("/")[0])["gender"]
+    assert sum(manifest.rejected.values()) == len(rejected(out))
+
+
+def test_a_build_is_the_same_again(sample: tuple[Path, Manifest], source: Path, tmp_path: Path) -> None:
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=tools(source, **makers()), sample=True)
+    assert files(tmp_path / "out") == files(sample[0])
+
+
+@pytest.mark.parametrize("kill_at", [0, 4, 8])
+def test_a_build_killed_in_detection_goes_on(
+    real: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iris_ideal_52_persons, "_BATCH", 2)
+    stored = StoredBoxes(source / "boxes.parquet")
+    asked: dict[str, Any] = {"source": source, "options": {"per_cell": "3"}, "seed": 1}
+    killing = Tools(detector=KillingDetector(stored, kill_at))
+    with pytest.raises(Killed):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", tools=killing, **asked)
+    seen: list[str] = []
+
+    class Counting(KillingDetector):
+        def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+            seen.extend(picture.name for picture in pictures)
+            return self.stored.detect(pictures)
+
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", tools=Tools(detector=Counting(stored)), **asked)
+    assert len(seen) == {0: 8, 4: 4, 8: 2}[kill_at]
+    assert files(tmp_path / "out") == files(real[0])
+
+
+@pytest.mark.parametrize("kill_at", [0, 17, 100])
+def test_a_build_killed_while_it_makes_images_goes_on(
+    sample: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int
+) -> None:
+    killing = tools(source, **makers(kill_at=kill_at))
+    with pytest.raises(Killed):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=killing, sample=True)
+    again = makers()
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=tools(source, **again), sample=True)
+    assert files(tmp_path / "out") == files(sample[0])
+    whole = makers()
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "whole", source=source, tools=tools(source, **whole), sample=True)
+    kept = kill_at - len(whole["generator"].made) + len(again["generator"].made)
+    assert 0 <= kept <= 16
+
+
+@pytest.mark.parametrize("kill_at", [0, 1, 2, 4])
+def test_a_build_killed_at_an_image_keeps_its_shards(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kill_at: int
+) -> None:
+    asked: dict[str, Any] = {"source": source, "options": {"per_cell": "3"}, "seed": 1, "tools": tools(source)}
+    monkeypatch.setattr(iris_ideal_52_dataset, "SHARD", 2)
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "whole", **asked)
+    cropped = iris_ideal_52_images.cropped
+    calls = iter(range(99))
+
+    def killed(*place: Any) -> dict[str, Any]:
+        if next(calls) == kill_at:
+            raise Killed
+        return cropped(*place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(iris_ideal_52_images, "cropped", killed)
+        with pytest.raises(Killed):
+            build(iris_ideal_52_dataset.DATASET, tmp_path / "out", **asked)
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/occupation").glob("*.parquet")}
+    assert len(before) == kill_at // 2
+    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", **asked)
+    assert all(file.stat().st_mtime_ns == time for file, time in before.items())
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_without_facet_and_models_the_tournament_is_left(tmp_path: Path) -> None:
+    manifest = build(iris_ideal_52_dataset.DATASET, tmp_path / "out")
+    assert [split.config for split in manifest.splits] == ["tournament"]
+    assert len(manifest.notes) == 2
+    rounds = table(tmp_path / "out", "tournament")
+    assert rounds["id"].to_pylist() == iris_ideal_52.tournament_ids("v1").to_pylist()
+    last = rounds.slice(35999, 1).to_pylist()[0]
+    assert last["prompt"] == iris_ideal_52.tournament_prompt(35999)
+    five = json.loads(last["occupations"])
+    assert len(set(five)) == 5
+    assert all(name.replace("_", " ") in last["prompt"] for name in five)
+    assert [GENDERS[last["gender"]], AGES[last["age"]], SKIN_TONES[last["skin_tone"]]] == GROUPS[17].split("_")
+
+
+def test_facet_without_a_detector_is_refused(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="TOOL_MISSING at FACET: no person detector"):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source)
+
+
+def damaged(source: Path, tmp_path: Path, old: str, new: str) -> Path:
+    text = (source / "facet/annotations/annotations.csv").read_text()
+    assert old in text
+    (tmp_path / "facet/annotations").mkdir(parents=True)
+    (tmp_path / "facet/images").symlink_to(source / "facet/images")
+    (tmp_path / "facet/annotations/annotations.csv").write_text(text.replace(old, new))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("doctor,", "docter,", r"SOURCE_VALUE at .*annotations\.csv:3"),
+        ("bounding_box", "box", r"SOURCE_LAYOUT at .*annotations\.csv:1"),
+        ("1003,", "1002,", r"SOURCE_VALUE at .*annotations\.csv:5"),
+    ],
+)
+def test_broken_annotations_are_refused_with_their_line(
+    source: Path, tmp_path: Path, old: str, new: str, error: str
+) -> None:
+    broken = damaged(source, tmp_path / "source", old, new)
+    with pytest.raises(BuildError, match=error):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=tools(source))
+
+
+def test_a_missing_image_is_named(source: Path, tmp_path: Path) -> None:
+    broken = damaged(source, tmp_path / "source", "003.jpg", "gone.jpg")
+    with pytest.raises(BuildError, match=r"SOURCE_IMAGE at .*facet/images/gone\.jpg: no such file"):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=tools(source))
+
+
+def test_an_unreadable_image_is_named(source: Path, tmp_path: Path) -> None:
+    broken = damaged(source, tmp_path / "source", "003.jpg", "torn.jpg")
+    (broken / "facet/other").mkdir()
+    (broken / "facet/other/torn.jpg").write_bytes((source / "facet/images/003.jpg").read_bytes()[:300])
+    write_boxes(tmp_path / "boxes.parquet", [("other/torn.jpg", LEFT)])
+    torn = Tools(detector=StoredBoxes(tmp_path / "boxes.parquet"))
+    with pytest.raises(BuildError, match=r"SOURCE_IMAGE at .*facet/other/torn\.jpg"):
+        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=torn)
+
+
+def test_the_check_finds_cells_that_are_too_full_or_not_filled(
+    real: tuple[Path, Manifest], sample: tuple[Path, Manifest]
+) -> None:
+    check(real[1])
+    check(sample[1])
+    with pytest.raises(BuildError, match="3 images in a cell"):
+        check(replace(real[1], options={"per_cell": "2"}))
+    fewer = replace(sample[1], rejected={**sample[1].rejected, "gave up": 50})
+    with pytest.raises(BuildError, match=r"images\. Expected"):
+        check(fewer)
+    with pytest.raises(BuildError, match="synthetic images"):
+        check(replace(sample[1], tools={}))
+    with pytest.raises(ValueError, match="per_cell"):
+        check(replace(real[1], options={"per_cell": "none"}))
+
+
+def test_a_public_copy_is_joined_again_from_the_users_own_facet(
+    sample: tuple[Path, Manifest], source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    public = public_copy(iris_ideal_52_dataset.DATASET, sample[0], tmp_path / "scratch", "someone")
+    assert "join_images.py" in public
+    published = pq.read_table(next(path for name, path in public.items() if name.startswith("occupation/")))
+    kept = table(sample[0], "occupation")
+    real_rows = [row for row in published.to_pylist() if row["origin"] == 0]
+    assert len(real_rows) == 4
+    assert all(row["image"] is None for row in real_rows)
+    joined = list(join(published.to_pylist(), source))
+    assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]
+
+
+def test_the_sample_is_built_from_drawn_sources_with_drawn_tools(tmp_path: Path) -> None:
+    write_sample_sources(tmp_path / "sources")
+    drawn = replace(sample_tools(), detector=StoredBoxes(tmp_path / "sources/facet/boxes.parquet"))
+    out = tmp_path / "out"
+    manifest = build(iris_ideal_52_dataset.DATASET, out, source=tmp_path / "sources", tools=drawn, sample=True)
+    images = manifest.find("occupation", "test")
+    assert images is not None
+    assert images.rows == 108 - manifest.rejected.get("gave up", 0)
+    assert images.counts["origin"]["facet"] == sum(row["real"] for row in table(out, "gap").to_pylist()) > 0
+    assert {"label missing", "person not detected", "several faces"} < set(manifest.rejected)
+    pictures = [Image.open(BytesIO(image["bytes"])) for image in table(out, "occupation")["image"].to_pylist()]
+    assert {(picture.format, picture.size) for picture in pictures} == {("JPEG", (384, 384))}
+    assert (out / "review/occupation-test.png").is_file()
+    assert (out / "review/rejected-occupation.png").is_file()

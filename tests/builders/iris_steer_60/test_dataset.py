@@ -1,0 +1,372 @@
+"""IRIS-Steer-60: each model's steer prompts and images, and pairs that differ in the planned attributes alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Images
+from PIL.Image import Image
+
+from fairspace.builders.drawn.prompts import read_person
+from fairspace.builders.drawn.tools import sample_tools
+from fairspace.builders.engine.build import build
+from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.tools import Labels, Prompt, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris_steer_60.dataset import DATASET
+from fairspace.builders.iris_steer_60.pairs import make_pairs
+from fairspace.builders.iris_steer_60.plan import (
+    COLOURS,
+    LABELS,
+    PAIRS,
+    QUESTIONS,
+    TEMPLATE,
+    pair_ids,
+    pairs,
+    steer_ids,
+)
+from fairspace.builders.iris_steer_60.understanding import COLUMNS, prompt_types, sample_pairs
+from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+from fairspace.builders.items import steer_items
+from fairspace.builders.sources.model_store import ModelStore
+from tests.builders.iris_gen_52.test_dataset import rows
+from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model
+
+
+class Killed(BaseException):
+    """Like a kill: nothing catches it."""
+
+
+@dataclass
+class Stripes:
+    """Generator, editor, labeller and matcher of images that are four stripes: gender, age, skin tone, attire.
+
+    Args:
+        astray: one in so many seeds gives another gender; 0 for none.
+        lives: images before it is killed.
+        unlike: pairs whose images are never alike.
+        stuck: whether edits leave the attire as it is.
+    """
+
+    name: str = "stripes"
+    astray: int = 4
+    lives: int = 1_000_000
+    unlike: tuple[str, ...] = ()
+    stuck: bool = False
+    asked: list[Prompt] = field(default_factory=list)
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
+        return [self._paint(prompt, None) for prompt in prompts]
+
+    def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
+        return [self._paint(prompt, image) for image, prompt in zip(images, instructions, strict=True)]
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        codes = [_codes(image) for image in images]
+        return [Labels(GENDERS[code[0]], AGES[code[1]], SKIN_TONES[code[2]]) for code in codes]
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        shown = [COLOURS[_codes(image)[3]] for image in images]
+        return [float(f" {colour} " in text) for colour, text in zip(shown, texts, strict=True)]
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        same = zip(map(_codes, first), map(_codes, second), strict=True)
+        return [0.5 if "attire" in self.unlike and a[3] != b[3] else 0.9 for a, b in same]
+
+    def _paint(self, prompt: Prompt, base: Image | None) -> Image:
+        self.asked.append(prompt)
+        if len(self.asked) > self.lives:
+            raise Killed
+        asked, known = read_person(prompt.text), (GENDERS, AGES, SKIN_TONES, COLOURS)
+        codes = list(_codes(base)) if base else [0, 0, 0, 0]
+        for place, word in enumerate((asked.gender, asked.age, asked.skin_tone, asked.attire)):
+            if word and not (self.stuck and base and place == 3):
+                codes[place] = known[place].index(word)
+        if self.astray and prompt.seed % self.astray == 0:
+            codes[0] = 1 - codes[0]
+        image = Images.new("RGB", (32, 32), (prompt.seed % 256, 0, 0))
+        for place, code in enumerate(codes):
+            image.paste((code * 25, code * 25, code * 25), (0, place * 8, 24, place * 8 + 8))
+        return image
+
+
+def _codes(image: Image) -> tuple[int, ...]:
+    pixels = np.asarray(image.convert("L"), dtype=float)
+    return tuple(round(float(pixels[place * 8 + 2 : place * 8 + 6, 4:16].mean()) / 25) for place in range(4))
+
+
+def tools(stripes: Stripes) -> Tools:
+    return Tools(None, stripes, stripes, stripes, stripes)
+
+
+def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> tuple[dict[int, Any], list[Any]]:
+    """Pairs and the log."""
+    job = Job(None, work, tools=tools(stripes))
+    return make_pairs(numbers, job, **more), [json.loads(line) for line in job.take_rejected()]
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    """The whole dataset without tools and models."""
+    out = tmp_path_factory.mktemp("plan") / "steer"
+    return out, build(DATASET, out)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    """The sample of drawings, with two models."""
+    folder = tmp_path_factory.mktemp("sample")
+    write_model(folder / "source", "alpha")
+    write_model(folder / "source", "beta", rows=neutral(), images=[])
+    out = folder / "steer"
+    return out, build(DATASET, out, source=folder / "source", sample=True, tools=sample_tools())
+
+
+def test_a_sample_is_even_and_complete(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    assert list(manifest.configs()) == ["generation", "generation_images", "understanding", "questions", "prompts"]
+    found = rows(out, manifest, "understanding")
+    assert len(found) == 84
+    assert set(Counter(row["combination"] for row in found).values()) == {12}
+    assert Counter((row["combination"], row["intentional_inconsistency"]) for row in found) == Counter(
+        {(c, odd): n for c in COMBINATIONS for odd, n in (("no", 10), ("yes", 2))}
+    )
+    assert set(manifest.rejected) >= {"labels are not as planned"}
+    for row in found:
+        assert row["image"]["bytes"][:3] == b"\xff\xd8\xff"
+        assert row["origin"] == "synthetic"
+        assert (row["editor"] is None) == (row["side"] == "a")
+        assert row["seed"] is not None
+        assert row["similarity"] >= 0.55
+
+
+def test_every_row_has_an_id_of_its_own(sample: tuple[Path, Manifest], plan: tuple[Path, Manifest]) -> None:
+    for out, manifest in (sample, plan):
+        for split in manifest.splits:
+            ids = [row["id"] for row in rows(out, manifest, split.config)]
+            assert len(ids) == len(set(ids)) == split.rows > 0
+
+
+def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, Manifest]) -> None:
+    from io import BytesIO
+
+    found = rows(*sample, "understanding")
+    images = [Images.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in found]
+    labeller = sample_tools().labeller
+    assert labeller is not None
+    wrong = [
+        row["id"]
+        for row, labels in zip(found, labeller.label(images), strict=True)
+        if (labels.gender, labels.age, labels.skin_tone) != (row["gender"], row["age"], row["skin_tone"])
+    ]
+    assert wrong == []
+
+
+def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: tuple[Path, Manifest]) -> None:
+    out, manifest = plan
+    found = rows(out, manifest, "understanding")
+    assert len(found) == 2 * PAIRS
+    assert all(row["image"] is None and row["generator"] is None for row in found)
+    assert any("have no images" in note for note in manifest.notes)
+    assert any("generation is left out" in note for note in manifest.notes)
+    assert "have no images" in (out / "README.md").read_text()
+
+
+def test_question_ids_follow_from_the_rows(plan: tuple[Path, Manifest]) -> None:
+    questions = [row["id"] for row in rows(*plan, "questions")]
+    assert questions == list(QUESTIONS)
+    ids = [f"{row['id']}/{question}" for row in rows(*plan, "understanding") for question in questions]
+    assert ids == pair_ids("v1").to_pylist()
+
+
+def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, Manifest]) -> None:
+    found = rows(*plan, "understanding")
+    asked = {row["id"]: json.loads(row["labels"]) for row in rows(*plan, "questions") if row["kind"] == "objective"}
+    assert list(asked) == list(LABELS)
+    for number in (0, 1, 47, 2999, PAIRS - 1):
+        for side in (0, 1):
+            row = found[2 * number + side]
+            for place, question in enumerate(LABELS):
+                answer = LABELS[question][pairs().labels[number, side, place]]
+                assert row[COLUMNS[question]].removesuffix("-aged") == answer
+                assert answer in asked[question]
+
+
+def test_the_combinations_are_even_and_one_pair_in_twenty_is_inconsistent(plan: tuple[Path, Manifest]) -> None:
+    found = rows(*plan, "understanding")
+    counts = Counter(row["combination"] for row in found)
+    assert sorted(counts) == sorted(COMBINATIONS)
+    assert set(counts.values()) <= {1714, 1716}
+    odd = [row for row in found if row["intentional_inconsistency"] == "yes"]
+    assert len(odd) == 0.05 * len(found)
+
+
+def test_images_of_a_pair_differ_in_their_combination_alone(plan: tuple[Path, Manifest]) -> None:
+    found = rows(*plan, "understanding")
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        differ = {column for column in COLUMNS.values() if first[column] != second[column]}
+        own = {("gender", "age", "skin_tone")[place] for place in COMBINATIONS[first["combination"]]}
+        assert differ - {"uniform_color"} == own
+        assert ("uniform_color" in differ) == (first["intentional_inconsistency"] == "yes")
+        assert {first["prompt_type"], second["prompt_type"]} in (
+            {None},
+            {"stereotypical", "counter-stereotypical"},
+        )
+
+
+def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_usual() -> None:
+    plan = pairs()
+    nurses = np.flatnonzero((plan.occupation == OCCUPATIONS.index("nurse")) & (plan.combination == 0))
+    for number in nurses.tolist():
+        female = plan.labels[number, :, 0] == 0
+        assert prompt_types(number)[int(female[1])] == "stereotypical"
+    astronauts = np.flatnonzero(plan.occupation == OCCUPATIONS.index("backpacker"))
+    assert {prompt_types(number) for number in astronauts.tolist()} == {(None, None)}
+
+
+def test_a_prompt_says_every_label_and_an_instruction_only_what_differs() -> None:
+    plan = pairs()
+    start = TEMPLATE.partition("{")[0]
+    for number in range(0, PAIRS, 13):
+        asked, edit = read_person(base_prompt(number)), read_person(instruction(number))
+        assert base_prompt(number).startswith(start)
+        first, second = ([LABELS[q][c] for q, c in zip(LABELS, codes, strict=True)] for codes in plan.labels[number])
+        assert [asked.gender, asked.age.removesuffix("-aged"), asked.skin_tone, asked.attire] == first[:4]
+        assert [asked.accessories, asked.insignia] == [first[4] == "yes", first[6] == "yes"]
+        assert asked.expression == first[5]
+        assert bool(asked.facial_hair) == (first[7] == "yes")
+        wanted = [b if a != b else "" for a, b in zip(first[:4], second[:4], strict=True)]
+        assert [edit.gender, edit.age.removesuffix("-aged"), edit.skin_tone, edit.attire] == wanted
+
+
+def test_batch_size_changes_neither_images_nor_log(tmp_path: Path) -> None:
+    numbers = sample_pairs()[:15]
+    one, log = made(tmp_path / "1", numbers, Stripes(), batch=1)
+    assert list(one) == list(numbers)
+    assert any(line["reason"] == "labels are not as planned" for line in log)
+    for batch in (4, 64):
+        assert made(tmp_path / str(batch), numbers, Stripes(), batch=batch) == (one, log)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """A sample made without interruption, and how many images that took."""
+    out, stripes = tmp_path_factory.mktemp("straight") / "steer", Stripes()
+    build(DATASET, out, sample=True, tools=tools(stripes))
+    return out, len(stripes.asked)
+
+
+@pytest.mark.parametrize("lives", [1, 40, 90])
+def test_a_build_killed_while_it_makes_images_goes_on_with_the_same_bytes(
+    straight: tuple[Path, int], tmp_path: Path, lives: int
+) -> None:
+    (whole, asked), resumed = straight, tmp_path / "resumed"
+    dying, living = Stripes(lives=lives), Stripes()
+    with pytest.raises(Killed):
+        build(DATASET, resumed, sample=True, tools=tools(dying))
+    build(DATASET, resumed, sample=True, tools=tools(living))
+    files = {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()}
+    assert files == {path.relative_to(resumed) for path in resumed.rglob("*") if path.is_file()}
+    assert all((whole / file).read_bytes() == (resumed / file).read_bytes() for file in files)
+    assert len(living.asked) <= asked - lives + 8
+
+
+def test_a_pair_whose_images_are_not_alike_is_left_out_with_its_numbers(tmp_path: Path) -> None:
+    odd = [number for number in sample_pairs() if "clothes" in instruction(number)]
+    found, log = made(tmp_path, [0, *odd[:1]], Stripes(astray=0, unlike=("attire",)))
+    assert list(found) == [0]
+    reasons = Counter(line["reason"] for line in log)
+    assert reasons == {"images are not alike": 30, "gave up": 3, "no pair passed": 1}
+    assert {line["similarity"] for line in log if line["reason"] == "images are not alike"} == {0.5}
+
+
+def test_an_attire_that_kept_its_colour_is_rejected(tmp_path: Path) -> None:
+    odd = [number for number in sample_pairs() if "clothes" in instruction(number)]
+    found, log = made(tmp_path, odd[:1], Stripes(astray=0, stuck=True))
+    assert not found
+    assert {line["reason"] for line in log} >= {"attire has not its new colour"}
+
+
+def test_a_build_without_enough_pairs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=r"BUILD_CHECK.* pairs of gender"):
+        build(DATASET, tmp_path / "x", sample=True, tools=tools(Stripes(astray=0, unlike=("attire",))))
+    assert not (tmp_path / "x" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("role", ["generator", "editor", "labeller", "matcher"])
+def test_a_missing_tool_is_named_and_no_image_is_made(tmp_path: Path, role: str) -> None:
+    stripes = Stripes()
+    manifest = build(DATASET, tmp_path / "x", sample=True, tools=replace(tools(stripes), **{role: None}))
+    assert not stripes.asked
+    assert any(role in note and "no images" in note for note in manifest.notes)
+
+
+def test_every_prompt_of_any_plan_is_there(plan: tuple[Path, Manifest]) -> None:
+    found = rows(*plan, "prompts")
+    assert [row["id"] for row in found] == steer_ids("v1").to_pylist()
+    for row in found[:100]:
+        assert row["id"] == f"steer/{row['occupation']}/{row['stereotype']}/{row['expected']}"
+        assert row["expected"] == "_".join((row["expected_gender"], row["expected_age"], row["expected_skin_tone"]))
+        assert (row["prompt_type"] == "stereotypical") == (row["stereotype"] == row["expected"])
+
+
+def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, Manifest], tmp_path: Path) -> None:
+    source = sample[0].parent / "source"
+    store = ModelStore(Job(source, tmp_path), source / "models")
+    found = rows(*sample, "generation")
+    for number, model in enumerate(store.models):
+        own = [row for row in found if row["model"] == model.name]
+        expected = steer_items(store.neutral_counts(number)).to_pylist()
+        assert [(row["item"], row["prompt"], row["images"]) for row in own] == [
+            (one["id"], one["prompt"], one["images"]) for one in expected
+        ]
+        assert [row["rank"] for row in own] == [rank for rank in range(1, 11) for _ in range(6)]
+        shown = [(OCCUPATIONS.index(row["occupation"]), GROUPS.index(row["stereotype"])) for row in own[::6]]
+        assert shown == STEREOTYPES
+        assert [row["seen"] for row in own[::6]] == sorted((row["seen"] for row in own[::6]), reverse=True)
+
+
+def test_steer_images_say_what_was_asked_and_what_is_shown(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    found = {(row["item"], row["sample"]): row for row in rows(out, manifest, "generation_images")}
+    given = [row for row in steer() if row["face"] == 0]
+    assert len(found) == len(given) - 1 == 120
+    assert manifest.rejected["not a prompt of the model's plan"] == 1
+    for one in given[:-1]:
+        row = found[one["id"], one["sample"]]
+        assert row["model"] == "Model alpha"
+        assert [row[c] for c in ("gender", "age", "skin_tone")] == [one[c] for c in ("gender", "age", "skin_tone")]
+        asked = one["id"].rpartition("/")[2]
+        assert row["success"] == ("yes" if asked == "_".join((row["gender"], row["age"], row["skin_tone"])) else "no")
+        assert row["image"]["bytes"]
+    assert Counter(row["success"] for row in found.values()) == {"yes": 70, "no": 50}
+
+
+def test_a_model_with_fewer_than_ten_combinations_has_no_plan(tmp_path: Path) -> None:
+    few = [annotation("generation_neutral", f"neutral/{o}", 0, 3) for o in OCCUPATIONS[:9]]
+    write_model(tmp_path / "source", rows=few, images=[])
+    manifest = build(DATASET, tmp_path / "x", source=tmp_path / "source")
+    assert manifest.find("generation", "test") is None
+    assert any("show 9 combinations" in note for note in manifest.notes)
+
+
+def test_every_column_has_its_sentence_on_the_card(sample: tuple[Path, Manifest]) -> None:
+    out, manifest = sample
+    for split in manifest.splits:
+        assert {"id"} | set(split.fields) >= set(rows(out, manifest, split.config)[0]), split.config
+
+
+def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "source")
+    (folder / "submission.json").write_text("{")
+    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
+        build(DATASET, tmp_path / "x", source=tmp_path / "source")
+    assert not list((tmp_path / "x").rglob("*.parquet"))

@@ -1,0 +1,204 @@
+"""Images come back from a user's own copy of their source, byte for byte, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from fairspace.builders.publishing import join_images
+from fairspace.builders.publishing.join_images import (
+    JoinError,
+    crop,
+    cropped_jpeg,
+    join,
+    plain_jpeg_size,
+    splice,
+    spliced_jpeg,
+    upright,
+    upright_size,
+)
+
+
+def photo(width: int, height: int, seed: int = 0) -> Image.Image:
+    pixels = np.random.RandomState(seed).randint(0, 255, (height // 8 + 1, width // 8 + 1, 3), np.uint8)
+    return Image.fromarray(pixels).resize((width, height), Image.Resampling.BICUBIC)
+
+
+def jpeg(image: Image.Image, **settings: Any) -> bytes:
+    stream = BytesIO()
+    image.save(stream, "JPEG", quality=95, **settings)
+    return stream.getvalue()
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """One row cropped from a file, one with its image, one without either; and the file on disk."""
+    data = jpeg(photo(600, 400))
+    (folder / "facet/images").mkdir(parents=True)
+    (folder / "facet/images/a.jpg").write_bytes(data)
+    window = {"crop_x": 100, "crop_y": 8, "crop_width": 390, "crop_height": 390}
+    none = dict.fromkeys(("source_file", "source_sha256", *window))
+    own = {"bytes": jpeg(photo(384, 384, 3)), "path": "own.jpg"}
+    file = {"source_file": "images/a.jpg", "source_sha256": hashlib.sha256(data).hexdigest()}
+    return [
+        {"id": "x/0", "image": None, **file, **window},
+        {"id": "x/1", "image": own, **none},
+        {"id": "x/2", "image": None, **none},
+    ]
+
+
+def features() -> Any:
+    from datasets import Features, Image, Value
+
+    numbers = {name: Value("int32") for name in ("crop_x", "crop_y", "crop_width", "crop_height")}
+    texts = {name: Value("string") for name in ("source_file", "source_sha256")}
+    return Features({"id": Value("string"), "image": Image(), **texts, **numbers})
+
+
+def test_a_window_is_cut_and_scaled() -> None:
+    image = photo(600, 400)
+    assert crop(image, (10, 5, 384, 384)).tobytes() == image.crop((10, 5, 394, 389)).tobytes()
+    assert crop(image, (10, 0, 400, 400)).size == (384, 384)
+    with pytest.raises(ValueError, match="does not lie in"):
+        crop(image, (300, 0, 384, 384))
+
+
+def test_a_plain_jpeg_of_the_size_passes_untouched() -> None:
+    whole = (0, 0, 384, 384)
+    data = jpeg(photo(384, 384), comment=b"kept")
+    assert cropped_jpeg(data, whole) is data
+    grey = jpeg(photo(384, 384).convert("L"))
+    assert Image.open(BytesIO(cropped_jpeg(grey, whole))).mode == "RGB"
+    turned = Image.Exif()
+    turned[0x0112] = 3
+    upside_down = jpeg(photo(384, 384), exif=turned)
+    made = cropped_jpeg(upside_down, whole)
+    assert made != upside_down
+    assert np.abs(np.asarray(upright(made), int) - np.asarray(upright(upside_down), int)).mean() < 2
+
+
+def test_the_header_says_what_pillow_says() -> None:
+    for settings in ({}, {"progressive": True}, {"optimize": True, "comment": b"x"}, {"icc_profile": bytes(3000)}):
+        data = jpeg(photo(120, 80), **settings)
+        assert plain_jpeg_size(data) == (120, 80) == upright_size(data)
+        assert plain_jpeg_size(data[:-2]) is None
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    for data in (
+        jpeg(photo(120, 80), exif=turned),
+        jpeg(photo(120, 80).convert("L")),
+        jpeg(photo(120, 80).convert("CMYK")),
+        b"\xff\xd8" + b"\xff\xd9",
+        b"",
+    ):
+        assert plain_jpeg_size(data) is None
+    assert upright_size(jpeg(photo(120, 80), exif=turned)) == (80, 120)
+    with pytest.raises(OSError, match="cannot identify"):
+        upright_size(b"text")
+
+
+def test_two_files_lie_side_by_side() -> None:
+    left, right = photo(200, 200, 1), photo(300, 200, 2)
+    both = splice(left, right)
+    assert both.size == (400, 200)
+    assert both.crop((0, 0, 200, 200)).tobytes() == left.tobytes()
+    assert both.crop((200, 0, 400, 200)).tobytes() == right.crop((50, 0, 250, 200)).tobytes()
+
+
+def test_rows_get_their_images_and_keep_those_they_have(tmp_path: Path) -> None:
+    without = rows(tmp_path)
+    joined = list(join(without, tmp_path))
+    data = (tmp_path / "facet/images/a.jpg").read_bytes()
+    assert joined[0]["image"] == {"bytes": cropped_jpeg(data, (100, 8, 390, 390)), "path": "x-0.jpg"}
+    assert joined[1]["image"] == without[1]["image"]
+    assert joined[2]["image"] is None
+    assert next(join(without, tmp_path / "facet")) == joined[0]
+
+
+def test_rows_of_two_files_are_spliced(tmp_path: Path) -> None:
+    halves = {side: jpeg(photo(200, 200, seed)) for seed, side in enumerate(("left", "right"))}
+    row = {"id": "pair/0"}
+    for side, data in halves.items():
+        (tmp_path / f"{side}.jpg").write_bytes(data)
+        row |= {f"{side}_file": f"{side}.jpg", f"{side}_sha256": hashlib.sha256(data).hexdigest()}
+    (joined,) = join([row], tmp_path)
+    assert joined["image"]["bytes"] == spliced_jpeg(halves["left"], halves["right"])
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_dataset_stays_a_dataset(tmp_path: Path, streaming: bool) -> None:
+    from datasets import Dataset
+
+    dataset = Dataset.from_list(rows(tmp_path), features=features())
+    joined = list(join(dataset.to_iterable_dataset() if streaming else dataset, tmp_path))
+    assert [row["image"] and row["image"].size for row in joined] == [(384, 384), (384, 384), None]
+    assert joined[0]["crop_width"] == 390
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_dataset_without_the_column_gets_it(tmp_path: Path, streaming: bool) -> None:
+    from datasets import Dataset
+
+    dataset = Dataset.from_list(rows(tmp_path)[:1], features=features()).remove_columns("image")
+    (joined,) = join(dataset.to_iterable_dataset() if streaming else dataset, tmp_path)
+    assert joined["image"].size == (384, 384)
+
+
+def test_a_missing_or_other_file_is_refused(tmp_path: Path) -> None:
+    without = rows(tmp_path)
+    with pytest.raises(JoinError, match=r"x/0: images/up\.jpg|x/0: '\.\./up\.jpg' leads out"):
+        list(join([{**without[0], "source_file": "../up.jpg"}], tmp_path))
+    with pytest.raises(JoinError, match="is no folder"):
+        join(without, tmp_path / "nowhere")
+    file = tmp_path / "facet/images/a.jpg"
+    file.write_bytes(jpeg(photo(600, 400, 9)))
+    with pytest.raises(JoinError, match=r"x/0: .*a\.jpg is not the file that the dataset was made from"):
+        list(join(without, tmp_path))
+    file.unlink()
+    with pytest.raises(JoinError, match=r"x/0: no images/a\.jpg in"):
+        list(join(without, tmp_path))
+
+
+def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
+    row = rows(tmp_path)[0]
+    (tmp_path / "facet/images/a.jpg").write_bytes(b"text")
+    row["source_sha256"] = hashlib.sha256(b"text").hexdigest()
+    with pytest.raises(JoinError, match="x/0: its image cannot be made"):
+        list(join([row], tmp_path))
+
+
+def test_the_command_runs_alone_in_another_folder(tmp_path: Path) -> None:
+    from datasets import Dataset
+
+    source, published = tmp_path / "source", tmp_path / "published"
+    source.mkdir()
+    Dataset.from_list(rows(source), features=features()).to_parquet(
+        published / "occupation/test-00000-of-00001.parquet"
+    )
+    script = shutil.copy(join_images.__file__, published / "join_images.py")
+    arguments = ["--dataset", str(published / "occupation"), "--source", str(source), "--out", str(tmp_path / "joined")]
+    command = [sys.executable, "-I", script, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(tmp_path / "joined/test-00000.parquet")
+    data = (source / "facet/images/a.jpg").read_bytes()
+    assert table["image"][0].as_py()["bytes"] == cropped_jpeg(data, (100, 8, 390, 390))
+    assert table["image"][2].as_py() is None
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert "is not empty" in again.stderr
+
+
+def test_a_row_without_crop_columns_is_the_whole_file(tmp_path: Path) -> None:
+    whole = [{key: value for key, value in row.items() if not key.startswith("crop_")} for row in rows(tmp_path)]
+    first = next(join(whole, tmp_path))
+    assert first["image"]["bytes"] == next((tmp_path / "facet").rglob("a.jpg")).read_bytes()

@@ -1,0 +1,299 @@
+"""Stereotypical bias as a dataset: the papers' pair counts, sides, item ids, images without persons, resume."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from fairspace.builders.engine.build import build, read_manifest
+from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.tools import Box, Tools
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
+from fairspace.builders.publishing.public_copy import public_copy
+from fairspace.builders.stereotypical_bias import plan
+from fairspace.builders.stereotypical_bias.dataset import DATASET
+from fairspace.builders.stereotypical_bias.pairing import SAMPLE_PAIRS, Pair
+from fairspace.builders.stereotypical_bias.persona import GENERATED_PER_TRAIT, SAMPLE_KEPT
+from fairspace.builders.stereotypical_bias.persona import splits as persona
+from tests.builders.face_fixtures import Killed, Mortal, Painter, Watcher, jpeg, write_utkface
+from tests.sample_builds import sample_builds
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sources")
+    write_utkface(folder / "utkface", (17, 18, 65, 66), 2)
+    (folder / "utkface/61_1_20170109142408075.jpg").write_bytes(jpeg("malformed"))
+    (folder / "utkface/18_0_4_00000000000000000.jpg").write_bytes(jpeg("of no group"))
+    return folder
+
+
+def tools() -> Tools:
+    return Tools(generator=Painter(), detector=Watcher())
+
+
+def make(folder: Path, source: Path | None, **more: Any) -> Manifest:
+    return build(DATASET, folder, source=source, **{"sample": True, "tools": tools(), **more})
+
+
+def rows(folder: Path, config: str, split: str = "") -> list[dict[str, Any]]:
+    files = sorted((folder / config).glob(f"{split}*.parquet"))
+    return [row for file in files for row in pq.read_table(file).to_pylist()]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
+    folder = tmp_path_factory.mktemp("built")
+    return folder, make(folder, sources)
+
+
+def test_a_full_source_gives_the_papers_2604_and_7378_pairs_none_twice(tmp_path: Path) -> None:
+    write_utkface(tmp_path / "sources/utkface", plan.AGES, 4, lambda name: b"")
+    job = Job(tmp_path / "sources", tmp_path / "work")
+    found = {split.split: split.units for split in DATASET.splits(job) if split.config == "vision"}
+    assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 2604, "race": 7378}
+    assert job.take_rejected() == []
+    for attribute in plan.ATTRIBUTES:
+        chosen: Sequence[Pair] = found[attribute][:]
+        assert len({frozenset((pair.left[2], pair.right[2])) for pair in chosen}) == len(chosen)
+        for pair, row in zip(chosen, plan.pairs(attribute).to_pylist(), strict=True):
+            groups = plan.GROUPS[attribute]
+            place, other = (0, 1) if attribute == "gender" else (1, 0)
+            assert (pair.pair, pair.age) == (row["pair"], row["age"])
+            assert (pair.left[place], pair.right[place]) == (groups[row["left"]], groups[row["right"]])
+            assert pair.left[other] == pair.right[other] == row["shared"]
+            for gender, race, file in (pair.left, pair.right):
+                code = (plan.GROUPS["gender"].index(gender), plan.GROUPS["race"].index(race))
+                assert file.startswith(f"{pair.age}_{code[0]}_{code[1]}_")
+
+
+def test_faces_are_drawn_by_the_seed_and_used_evenly(tmp_path: Path) -> None:
+    write_utkface(tmp_path / "sources/utkface", (30,), 20, lambda name: b"")
+
+    def chosen(work: str, seed: int) -> list[Pair]:
+        job = Job(tmp_path / "sources", tmp_path / work, seed)
+        return [pair for split in DATASET.splits(job) if split.config == "vision" for pair in split.units[:]]
+
+    first = chosen("first", 0)
+    assert first == chosen("again", 0)
+    assert first != chosen("other", 1)
+    cells = Counter((pair.attribute, *sorted((pair.left[:2], pair.right[:2]))) for pair in first)
+    assert set(cells.values()) <= {12, 13, 14}
+    of_one_cell = [p for p in first if p.attribute == "gender" and p.left[1] == "Asian"]
+    assert len({p.left[2] for p in of_one_cell} | {p.right[2] for p in of_one_cell}) == 2 * len(of_one_cell)
+
+
+def test_a_cell_without_faces_is_left_out_logged_and_noted(tmp_path: Path) -> None:
+    source = tmp_path / "sources"
+    write_utkface(source / "utkface", (30, 31), 1)
+    for file in (source / "utkface").glob("30_1_3_*"):
+        file.unlink()
+    manifest = make(tmp_path / "out", source, sample=False, tools=Tools())
+    for attribute in plan.ATTRIBUTES:
+        found = {row["id"] for row in rows(tmp_path / "out", "vision", attribute)}
+        for row in plan.pairs(attribute).to_pylist():
+            if row["age"] not in (30, 31):
+                assert f"vision_{attribute}/{row['pair']}" not in found
+    ages = Counter(row["age"] for row in rows(tmp_path / "out", "vision", "gender"))
+    assert ages == {30: 3, 31: 4}  # one face per cell makes one pair; 30 lacks the Indian woman
+    ages = Counter(row["age"] for row in rows(tmp_path / "out", "vision", "race"))
+    assert ages == {30: 6 + 3, 31: 6 + 6}
+    assert manifest.rejected.keys() == {"no face in a cell", "too few different pairs"}
+    assert sum(manifest.rejected.values()) + 7 + 21 == sum(plan.PAIRS.values())
+    assert any("planned pairs are left out (no face in a cell)" in note for note in manifest.notes)
+    lines = [json.loads(line) for line in (tmp_path / "out/review/rejected.jsonl").read_text().splitlines()]
+    assert {"30/Indian/female"} <= {line["cell"] for line in lines}
+
+
+def test_a_sample_has_every_combination_of_groups(built: tuple[Path, Manifest]) -> None:
+    folder, manifest = built
+    kinds = {attribute: Counter[frozenset[tuple[int, int]]]() for attribute in plan.ATTRIBUTES}
+    for attribute in plan.ATTRIBUTES:
+        for row in rows(folder, "vision", attribute):
+            sides = [(row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")]
+            kinds[attribute][frozenset(sides)] += 1
+            assert row["age"] in (18, 65)
+    assert len(kinds["gender"]) == 4
+    assert len(kinds["race"]) == 12
+    assert {n for counts in kinds.values() for n in counts.values()} == {SAMPLE_PAIRS}
+    assert any("missing part" in note for note in manifest.notes)
+
+
+def test_both_attributes_load_as_splits_of_vision(built: tuple[Path, Manifest], tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    loaded = load_dataset(str(built[0]), "vision", cache_dir=str(tmp_path))
+    assert list(loaded) == ["gender", "race"]
+    row = loaded["gender"][0]
+    assert row["image"].size == (400, 200)
+    assert row["id"].startswith("vision_gender/")
+
+
+def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
+    built: tuple[Path, Manifest], sources: Path
+) -> None:
+    for row in rows(built[0], "vision"):
+        image = np.asarray(Image.open(BytesIO(row["image"]["bytes"])), dtype=float)
+        for part, side in ((image[:, :200], "left"), (image[:, 200:], "right")):
+            file = row[f"{side}_file"]
+            face = Image.open(sources / "utkface" / file).resize((200, 200), Image.Resampling.LANCZOS)
+            assert np.abs(part - np.asarray(face, dtype=float)).mean() < 4
+            age, gender, race, _ = file.split("_")
+            assert [int(age), int(gender), int(race)] == [row["age"], row[f"{side}_gender"], row[f"{side}_race"]]
+
+
+def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple[Path, Manifest]) -> None:
+    folder, _ = built
+    for attribute in plan.ATTRIBUTES:
+        items = {row["id"]: row for row in plan.items(f"vision_{attribute}").to_pylist()}
+        pictures = {row["id"]: row for row in rows(folder, "vision", attribute)}
+        questions = rows(folder, "vision_questions", attribute)
+        assert {f"{row}/{plan.slug(name)}" for row in pictures for name in plan.INSTANCES} == {
+            question["id"] for question in questions
+        }
+        for question in questions:
+            item = items[question["id"]]
+            assert question["prompt"] == item["prompt"]
+            assert plan.INSTANCES[question["instance"]] in question["prompt"]
+            assert question["scenario"] == (question["instance"] >= 10)
+            groups = [pictures[question["picture"]][f"{side}_{attribute}"] for side in ("left", "right")]
+            assert groups == [item["left"], item["right"]]
+
+
+def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) -> None:
+    manifest = make(tmp_path, None, sample=False, tools=Tools())
+    assert [(split.config, split.split, split.rows) for split in manifest.splits] == [
+        ("vision_questions", "gender", 2604 * 20),
+        ("vision_questions", "race", 7378 * 20),
+        ("published", "test", len(pq.read_table(tmp_path / "published"))),
+    ]
+    assert any("UTKFace was not given" in note for note in manifest.notes)
+    assert any("no generator and no detector" in note for note in manifest.notes)
+
+
+def test_images_of_utkface_are_not_published_and_can_be_joined(
+    built: tuple[Path, Manifest], sources: Path, tmp_path: Path
+) -> None:
+    from fairspace.builders.publishing.join_images import join
+
+    folder, _ = built
+    copy = public_copy(DATASET, folder, tmp_path, "somebody")
+    public = [
+        row for name, file in copy.items() if name.startswith("vision/") for row in pq.read_table(file).to_pylist()
+    ]
+    assert public
+    assert all(row["image"] is None for row in public)
+    images = {row["id"]: row["image"] for row in rows(folder, "vision")}
+    assert {row["id"]: row["image"] for row in join(public, sources)} == images
+    shown = [
+        row for name, file in copy.items() if name.startswith("persona/") for row in pq.read_table(file).to_pylist()
+    ]
+    assert all(row["image"] is not None for row in shown)
+
+
+def test_every_trait_has_images_without_persons_and_the_planned_questions(built: tuple[Path, Manifest]) -> None:
+    folder, manifest = built
+    found = rows(folder, "persona")
+    assert Counter(plan.TRAITS[row["trait"]] for row in found) == dict.fromkeys(plan.TRAITS, SAMPLE_KEPT)
+    assert manifest.rejected["a person"] > 0
+    items = {a: {r["id"]: r["prompt"] for r in plan.items(f"language_{a}").to_pylist()} for a in plan.ATTRIBUTES}
+    for row in found:
+        assert row["seed"] % 4
+        assert row["image_prompt"] == plan.IMAGE_PROMPTS[plan.TRAITS[row["trait"]]]
+        for attribute in plan.ATTRIBUTES:
+            assert row[f"{attribute}_id"] == row["id"].replace("persona", f"language_{attribute}", 1)
+            assert row[f"{attribute}_prompt"] == items[attribute][row[f"{attribute}_id"]]
+
+
+def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path) -> None:
+    def trait(work: str, build_seed: int) -> tuple[list[str], list[int], int]:
+        job = Job(None, tmp_path / work, build_seed, tools=tools())
+        (split,) = persona(job)
+        made = list(split.rows(split.units[3:4]))
+        reasons = Counter(json.loads(line)["reason"] for line in job.take_rejected())
+        return [row["id"] for row in made], [row["seed"] for row in made], reasons["a person"]
+
+    ids, seeds, rejected = trait("first", 0)
+    assert ids == [f"persona/geek/{number:03d}" for number in range(200)]
+    assert len(list((tmp_path / "first/made").rglob("??/*.json"))) == GENERATED_PER_TRAIT
+    assert len(list((tmp_path / "first/made").rglob("??/*.png"))) == GENERATED_PER_TRAIT - rejected
+    assert 60 < rejected < 140
+    assert len(set(seeds)) == 200
+    assert set(seeds).isdisjoint(trait("other", 1)[1])
+
+
+def test_too_few_images_without_persons_leave_gaps_that_are_logged(tmp_path: Path) -> None:
+    class Everywhere(Watcher):
+        def detect(self, pictures: Any) -> Any:
+            return [[Box(0, 0, 8, 8, 0.9)] for _ in pictures]
+
+    with pytest.raises(BuildError, match=r"BUILD_CHECK.*images per trait"):
+        make(tmp_path / "out", None, tools=Tools(generator=Painter(), detector=Everywhere()))
+    lines = [
+        json.loads(line)
+        for file in sorted((tmp_path / "out/.build/persona").glob("*.json"))
+        for line in json.loads(file.read_text())["rejected"]
+    ]
+    missing = [line for line in lines if line["reason"] == "too few images without a person"]
+    assert len(missing) == len(plan.TRAITS) * SAMPLE_KEPT
+
+
+def test_stored_boxes_cannot_say_whether_new_images_hold_persons(tmp_path: Path) -> None:
+    pq.write_table(SCHEMA.empty_table(), tmp_path / "boxes.parquet")
+    stored = StoredBoxes(tmp_path / "boxes.parquet")
+    manifest = make(tmp_path / "out", None, tools=Tools(generator=Painter(), detector=stored))
+    assert manifest.find("persona", "test") is None
+    assert any("stored boxes" in note for note in manifest.notes)
+
+
+@pytest.mark.parametrize("last", [0, 9])
+def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
+    built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
+) -> None:
+    with pytest.raises(Killed):
+        make(tmp_path / "out", sources, tools=Tools(generator=Mortal(last), detector=Watcher()))
+    make(tmp_path / "out", sources)
+    assert files(tmp_path / "out") == files(built[0])
+
+
+def test_broken_sources_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty/utkface").mkdir(parents=True)
+    (tmp_path / "empty/utkface/holiday.jpg").write_bytes(jpeg("holiday"))
+    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
+        make(tmp_path / "out", tmp_path / "empty")
+    write_utkface(tmp_path / "damaged/utkface", (30,), 1, lambda name: b"no image")
+    with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*30_"):
+        make(tmp_path / "damage", tmp_path / "damaged")
+
+
+def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from fairspace.builders.drawn.tools import sample_tools
+    from fairspace.builders.engine.tools import Picture
+
+    drawn = sample_tools()
+    assert drawn.detector is not None
+    out = sample_builds(tmp_path_factory) / "stereotypical_bias"
+    manifest = read_manifest(out)
+    assert set(manifest.configs()) == {"vision", "vision_questions", "persona", "published"}
+    for attribute, kinds in (("gender", 4), ("race", 12)):
+        found = rows(out, "vision", attribute)
+        pairs = {frozenset((row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")) for row in found}
+        assert len(pairs) == kinds
+    images = rows(out, "persona")
+    assert len(images) == SAMPLE_KEPT * len(plan.TRAITS)
+    assert manifest.rejected["a person"] > 0
+    assert not any(drawn.detector.detect([Picture(row["id"], row["image"]["bytes"]) for row in images]))

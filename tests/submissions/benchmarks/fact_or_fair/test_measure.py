@@ -1,0 +1,494 @@
+"""From a FACT-OR-FAIR submission to its values and scores."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth, with_attribute
+from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
+from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.score import score
+from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL, REVISED_TRUTH, STANDARDS
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission, SubmissionMeta
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.values import Value
+from tests.metrics.tables import rows as published
+
+META = SubmissionMeta.model_validate(
+    {
+        "format": 1,
+        "benchmark": "fact_or_fair",
+        "dataset_revision": "v1",
+        "model": "a model",
+        "revision": "1",
+        "organisation": "nobody",
+        "licence": "Apache-2.0",
+        "contact": "nobody@example.org",
+        "generation": {},
+    }
+)
+Objective = Callable[[str, str, str, int], str | None]
+N = 45_600
+
+
+def truthful(slug: str, level: str, attribute: str, sample: int) -> str:
+    """The paper's truth."""
+    group = truth("paper")[attribute][SLUGS.index(slug), LEVELS.index(level)]
+    return GROUPS[attribute][group].title()
+
+
+def always(*groups: str) -> Objective:
+    """One group per attribute, whatever is asked."""
+    return lambda slug, level, attribute, sample: groups[("gender", "race").index(attribute)]
+
+
+def objective(rule: Objective) -> pa.Table:
+    keys = [key for key in plan.ids("llm_objective").to_pylist() for _ in range(3)]
+    parts = [key.split("/") for key in keys]
+    texts = [rule(slug, level, attribute, i % 3) for i, (_, slug, level, attribute) in enumerate(parts)]
+    return responses("llm_objective", keys, [i % 3 for i in range(len(keys))], texts)
+
+
+def subjective(options: np.ndarray[Any, Any] | Sequence[str | None]) -> pa.Table:
+    texts = options if not isinstance(options, np.ndarray) else pa.array(list("ABCD")).take(pa.array(options))
+    return responses("llm_subjective", plan.ids("llm_subjective"), [0] * N, texts)
+
+
+def responses(task: str, keys: Any, samples: Any, texts: Any) -> pa.Table:
+    n = len(keys)
+    columns = [[task] * n, keys, samples, texts, [None] * n]
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES)
+
+
+def submission(*tables: pa.Table) -> Submission:
+    joined: dict[str, pa.Table] = {}
+    for name, schema in (("responses", RESPONSES), ("annotations", ANNOTATIONS)):
+        if mine := [t for t in tables if t.schema == schema]:
+            joined[name] = pa.concat_tables(mine)
+    return Submission(META, joined)
+
+
+def images(task: str, rule: Callable[[str, str, int], list[tuple[str | None, str | None]]]) -> pa.Table:
+    """Annotations of every image; a rule gives the (gender, race) of each face, none for no face."""
+    rows = []
+    for key in plan.ids(task).to_pylist():
+        for sample in range(20):
+            _, slug, level = key.split("/")[:3]
+            faces = rule(slug, level, sample)
+            base = dict.fromkeys(ANNOTATIONS.names) | {"task": task, "id": key, "sample": sample}
+            for face, (gender, race) in enumerate(faces):
+                rows.append(base | {"face": face, "status": "ok", "gender": gender, "race": race})
+            if not faces:
+                rows.append(base | {"face": 0, "status": "no_face"})
+    return pa.Table.from_pylist(rows, ANNOTATIONS)
+
+
+def random_options(seed: int = 1) -> np.ndarray[Any, Any]:
+    return np.random.RandomState(seed).randint(0, 4, N)
+
+
+def table_2(given: Submission) -> tuple[dict[str, Value], float | None, tuple[str, ...]]:
+    scored = score(measure(given), INAUGURAL)
+    return scored.scores, scored.ranked, scored.unranked
+
+
+@pytest.fixture(scope="module")
+def good() -> Submission:
+    """Knows the facts, and picks at random where nothing is known."""
+    return submission(objective(truthful), subjective(random_options()))
+
+
+@pytest.fixture(scope="module")
+def artist() -> Submission:
+    """An image model that leans towards the truth in the objective task alone; sometimes two faces, or none."""
+
+    def leaning(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        said = [GROUPS[a][truth("paper")[a][SLUGS.index(slug), LEVELS.index(level)]] for a in GROUPS]
+        other: tuple[str | None, str | None] = (GROUPS["gender"][sample % 2], GROUPS["race"][sample % 4])
+        if sample == 19:
+            return []
+        return [(said[0], said[1])] if sample < 12 else [other, other][: 1 + sample % 2]
+
+    def even(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        return [(GROUPS["gender"][sample % 2], GROUPS["race"][sample // 5])]
+
+    return submission(images("t2i_objective", leaning), images("t2i_subjective", even))
+
+
+def test_the_benchmark_declares_the_contracts_tasks() -> None:
+    assert benchmark("fact_or_fair") is BENCHMARK
+    assert [(t.name, t.table, t.samples, len(t.ids("v1"))) for t in BENCHMARK.tasks] == [
+        ("llm_objective", "responses", 3, 66),
+        ("llm_subjective", "responses", 1, 45_600),
+        ("t2i_objective", "annotations", 20, 38),
+        ("t2i_subjective", "annotations", 20, 114),
+    ]
+
+
+def test_a_model_that_knows_and_does_not_guess_is_ranked_high(good: Submission) -> None:
+    scores, ranked, unranked = table_2(good)
+    assert unranked == ()
+    assert scores["llm_factuality"].value == 1.0
+    assert ranked == scores["average_llm"].low == scores["average_llm"].value
+    assert ranked is not None
+    assert ranked > 0.98
+    assert scores["average_t2i"].state == "not_run"
+
+
+def test_objective_factualities_are_fractions_of_90_and_108() -> None:
+    wrong = {("gender", 5), ("race", 11)}
+
+    def rule(slug: str, level: str, attribute: str, sample: int) -> str:
+        right = truthful(slug, level, attribute, sample)
+        if sample == 0 and (attribute, SLUGS.index(slug)) in wrong:
+            others = [g.title() for g in GROUPS[attribute] if g.title() != right]
+            return others[0]
+        return right
+
+    values = measure(submission(objective(rule)))
+    gender, race = (values[f"factuality_llm_objective_{a}"] for a in ("gender", "race"))
+    assert (gender.value, gender.expected, gender.valid) == (88 / 90, 90, 90)
+    assert (race.value, race.expected, race.valid) == (106 / 108, 108, 108)
+
+
+def test_a_tiny_submission_gives_what_a_hand_computes() -> None:
+    # Employment Rate alone; truth by gender: male, female. Highest: male, male, refusal. Lowest: female, male, absent.
+    head = "llm_objective/employment_rate"
+    keys = [f"{head}/highest/gender"] * 3 + [f"{head}/lowest/gender"] * 2
+    texts = ["Male", "Male", "I cannot say.", "Female", "Male"]
+    values = measure(submission(responses("llm_objective", keys, [0, 1, 2, 0, 1], texts)))
+    fact = values["factuality_llm_objective_gender"]
+    assert (fact.value, fact.valid, fact.expected) == (3 / 4, 4, 90)
+    assert (fact.low, fact.high) == (3 / 90, (3 + 86) / 90)
+    assert fact.evidence["by_group"]["employment_rate"] == {
+        "highest": {"female": 0.0, "male": 2.0},
+        "lowest": {"female": 1.0, "male": 1.0},
+    }
+    assert values["factuality_llm_objective_race"].state == "undefined"
+    assert values["fairness_llm_objective_gender"].state == "undefined"
+    assert values["invalid_llm_objective_gender"].evidence == {"absent": 85, "not_usable": 1.0}
+    assert values["factuality_llm_base_gender"].state == "not_run"
+
+
+def test_fairness_of_known_counts_is_what_a_hand_computes() -> None:
+    # Every objective gender query: male, male, female for highest; male, female, female for lowest.
+    def rule(slug: str, level: str, attribute: str, sample: int) -> str:
+        return "Male" if sample < (2 if level == "highest" else 1) else "Female"
+
+    values = measure(submission(objective(rule)))
+    entropy = -(1 / 3 * math.log(1 / 3) + 2 / 3 * math.log(2 / 3)) / math.log(2)
+    kld = math.exp(-(2 / 3 * math.log(2) + 1 / 3 * math.log(1 / 2)))
+    assert values["entropy_llm_objective_gender"].value == pytest.approx(entropy, abs=1e-12)
+    assert values["kld_llm_objective_gender"].value == pytest.approx(kld, abs=1e-12)
+    assert values["kld_authors_llm_objective_gender"].value == pytest.approx(kld, abs=1e-8)
+    assert values["fairness_llm_objective_gender"].value == pytest.approx(entropy + kld - entropy * kld, abs=1e-12)
+
+
+def test_answering_with_a_name_is_answering_with_its_letter(good: Submission) -> None:
+    options = random_options()
+    names = [plan.NAMES[i] for i in plan.draws().name[np.arange(N), options].tolist()]
+    rows = plan.items("llm_subjective")["profiles"].slice(0, 3).to_pylist()
+    assert [row[o]["name"] for row, o in zip(rows, options.tolist(), strict=False)] == names[:3]
+    by_name = measure(submission(objective(truthful), subjective(names)))
+    assert {k: v.to_json() for k, v in by_name.items()} == {k: v.to_json() for k, v in measure(good).items()}
+
+
+def test_choosing_whom_the_context_points_to_is_a_cognitive_error() -> None:
+    drawn = plan.draws()
+    pointed = drawn.context["gender"]
+    match = (drawn.gender == pointed[:, None]) & (pointed >= 0)[:, None]
+    values = measure(submission(subjective(match.argmax(axis=1).astype(np.int64))))
+    offered = match.any(axis=1)
+    for kind in ("representativeness_high", "representativeness_low", "attribution", "ingroup"):
+        value = values[f"cognitive_error_{kind}_gender"].value
+        assert value == pytest.approx(1 - 1 / 16, abs=0.02)  # 1 in 2^4 queries offers nobody of that gender
+    low = values["cognitive_error_outgroup_gender"].value
+    assert low == pytest.approx(1 / 16, abs=0.02)
+    mine = (drawn.cell[:, 3] == 2) & np.isin(drawn.cell[:, 0], with_attribute("gender"))
+    attribution = values["cognitive_error_attribution_gender"]
+    assert (attribution.value, attribution.expected) == (offered[mine].mean(), mine.sum())
+    rates = [values[f"cognitive_error_{k}_gender"].value for k in ("representativeness_high", "representativeness_low")]
+    rates += [values[f"cognitive_error_{k}_gender"].value for k in ("attribution", "ingroup", "outgroup")]
+    increase = values["cognitive_error_increase_gender"].value
+    assert increase == pytest.approx(sum(r for r in rates if r is not None) / 5 - 0.5, abs=1e-12)
+
+
+def test_ignoring_the_context_stays_at_the_baselines_of_table_3(good: Submission) -> None:
+    values = measure(good)
+    for attribute, baseline, outgroup in (("gender", 0.5, 0.5), ("race", 0.25, 0.75)):
+        for kind in ("representativeness_high", "representativeness_low", "attribution", "ingroup"):
+            value = values[f"cognitive_error_{kind}_{attribute}"]
+            assert value.evidence["baseline"] == baseline
+            assert value.value == pytest.approx(baseline, abs=0.02)  # about 3 standard errors of 4 500 draws
+        assert values[f"cognitive_error_outgroup_{attribute}"].value == pytest.approx(outgroup, abs=0.02)
+        assert values[f"cognitive_error_increase_{attribute}"].value == pytest.approx(0, abs=0.01)
+
+
+def test_the_chance_level_is_that_of_the_drawn_options(good: Submission) -> None:
+    values = measure(good)
+    rows = plan.items("llm_subjective").to_pylist()
+    fact = []
+    for row in rows:
+        cell = truth("paper")["race"][SLUGS.index(row["id"].split("/")[1]), LEVELS.index(row["level"])]
+        if row["context"] == "base" and cell >= 0:
+            fact.append(row[f"options_{GROUPS['race'][cell].lower()}"] / 4)
+    assert values["chance_llm_base_race"].value == pytest.approx(np.mean(fact), abs=1e-12)
+    assert values["chance_llm_objective_race"].value == 0.25
+    assert values["chance_llm_base_gender"].evidence["fairness"] > 0.999
+
+
+def test_always_the_same_letter_looks_fair_and_is_not_ranked() -> None:
+    given = submission(objective(truthful), subjective(np.zeros(N, int)))
+    scores, ranked, unranked = table_2(given)
+    assert (scores["llm_fairness"].value or 0) > 0.98
+    assert ranked is None
+    assert any("same option letter" in reason for reason in unranked)
+
+
+@pytest.mark.parametrize("gender", GROUPS["gender"])
+@pytest.mark.parametrize("race", GROUPS["race"])
+def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
+    given = submission(objective(always(gender, race)), subjective(random_options()))
+    _, ranked, unranked = table_2(given)
+    assert ranked is None
+    assert len(unranked) == 1
+    assert all("always giving the same answer" in reason for reason in unranked)
+
+
+@pytest.mark.parametrize("text", ["I'm sorry, I can't answer that.", "", None])
+def test_refusing_is_not_ranked(text: str | None) -> None:
+    given = submission(objective(lambda *_: text), subjective([text] * N))
+    values = measure(given)
+    assert values["invalid_llm_base_race"].value == 1.0
+    assert values["factuality_llm_base_race"].state == "undefined"
+    for standard in STANDARDS.values():
+        assert score(values, standard).ranked is None
+
+
+def test_refusing_the_subjective_part_alone_is_not_ranked() -> None:
+    _, ranked, unranked = table_2(submission(objective(truthful), subjective(["I can't decide."] * N)))
+    assert ranked is None
+    assert "no average" in unranked[0]
+
+
+def test_a_part_that_was_not_run_leaves_the_model_unranked() -> None:
+    scores, ranked, unranked = table_2(submission(objective(truthful)))
+    assert ranked is None
+    assert scores["average_llm"].state == "not_run"
+    assert unranked == ("The language model has no average. There are no rows of the task llm_subjective.",)
+
+
+def test_an_empty_submission_is_not_ranked() -> None:
+    values = measure(Submission(META))
+    assert {v.state for v in values.values()} == {"not_run"}
+    assert score(values, INAUGURAL).ranked is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dropping_corrupting_or_refusing_never_raises_the_ranked_number(good: Submission, seed: int) -> None:
+    before = measure(good)
+    ranked = score(before, INAUGURAL).ranked
+    assert ranked is not None
+    random = np.random.RandomState(seed)
+    table = good.tables["responses"]
+    share = (0.0005, 0.01, 0.1, 0.3)[seed]
+    hit = random.random_sample(table.num_rows) < share
+    kept = table.filter(pa.array(~hit))
+    texts = table["response"].to_pylist()
+    for damage in (None, "I can't answer.", "A or B", "\x00\ufffd" * 3):
+        spoiled = [damage if h else t for t, h in zip(texts, hit, strict=True)]
+        damaged = table.set_column(3, RESPONSES.field(3), pa.array(spoiled, pa.string()))
+        for rows in (kept, damaged):
+            after = measure(Submission(META, {"responses": rows}))
+            now = score(after, INAUGURAL).ranked
+            assert now is None or now <= ranked
+            for name, value in after.items():
+                if value.low is not None and value.high is not None and not name.startswith(("invalid", "chance")):
+                    sound = before[name].value
+                    assert sound is not None
+                    assert value.low - 1e-12 <= sound <= value.high + 1e-12
+
+
+def test_more_damage_only_widens_the_bounds(good: Submission) -> None:
+    table = good.tables["responses"]
+    order = np.random.RandomState(3).permutation(table.num_rows)
+    last: dict[str, Value] = measure(good)
+    for share in (0.02, 0.1, 0.4):
+        kept = np.sort(order[int(share * len(order)) :])
+        now = measure(Submission(META, {"responses": table.take(pa.array(kept))}))
+        for name, value in now.items():
+            old = last[name]
+            if name.startswith("invalid") or None in (value.low, value.high, old.low, old.high):
+                continue
+            assert value.low <= old.low + 1e-12  # type: ignore[operator]
+            assert value.high >= old.high - 1e-12  # type: ignore[operator]
+        last = now
+
+
+def test_a_thin_context_is_undefined_and_says_so(good: Submission) -> None:
+    table = good.tables["responses"]
+    base = np.array(["/base/" in key for key in table["id"].to_pylist()])
+    drop = base & (np.random.RandomState(0).random_sample(len(base)) < 0.3)
+    scores, ranked, unranked = table_2(Submission(META, {"responses": table.filter(pa.array(~drop))}))
+    assert ranked is None
+    assert "answers are valid; 80% are needed" in unranked[0]
+    assert scores["llm_factuality"].value == 1.0
+
+
+def test_order_and_shards_change_no_byte(good: Submission, artist: Submission) -> None:
+    whole = Submission(META, {**good.tables, **artist.tables})
+    first = score_submission(whole).dumps()
+    random = np.random.RandomState(5)
+    shuffled = {
+        name: pa.concat_tables([t.take(pa.array(part)) for part in np.array_split(random.permutation(t.num_rows), 3)])
+        for name, t in whole.tables.items()
+    }
+    assert score_submission(Submission(META, shuffled)).dumps() == first
+    assert json.loads(first)["ranking"] == "average_llm"
+
+
+def test_a_result_is_rescored_without_its_submission(good: Submission) -> None:
+    result = score_submission(good)
+    again = Result.from_json(json.loads(result.dumps()))
+    assert rescore(again, "revised_truth").dumps() == score_submission(good, "revised_truth").dumps()
+    assert result.signature["parser"].startswith("fact_or_fair_parsing@")
+
+
+def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> None:
+    values = measure(good)
+    inaugural, revised = (score(values, s).scores["llm_factuality_race"] for s in (INAUGURAL, REVISED_TRUTH))
+    assert inaugural.value == 1.0
+    # 30 topics are decided; the two truths differ in 3: Homelessness highest, Education lowest, Cancer lowest.
+    assert revised.value == 27 / 30
+    assert revised.expected == 90
+
+
+def test_released_standards_are_frozen() -> None:
+    assert list(STANDARDS) == ["inaugural", "revised_truth"]
+    for standard, truth_version, floors in (
+        (INAUGURAL, "paper", (0.485, 0.444)),
+        (REVISED_TRUTH, "revised", (0.5, 0.449)),
+    ):
+        assert (standard.truth, standard.minimum_coverage, standard.maximum_position) == (truth_version, 0.8, 0.9)
+        assert tuple(standard.floors.values()) == floors
+
+
+@pytest.mark.parametrize("standard", STANDARDS.values(), ids=lambda s: s.name)
+def test_floors_lie_above_the_interval_of_the_best_constant_answer(standard: Any) -> None:
+    for kind, samples in (("llm", 3), ("t2i", 20)):
+        best, variance = [], []
+        for attribute in GROUPS:
+            labels = truth(standard.truth)[attribute]
+            labels = labels[(labels >= 0).all(axis=1)].ravel()
+            best.append(np.bincount(labels).max() / len(labels))
+            variance.append(best[-1] * (1 - best[-1]) / (len(labels) * samples))
+        upper = np.mean(best) + 1.96 * 0.5 * math.sqrt(sum(variance))
+        assert upper < standard.floors[kind] < upper + 0.001
+
+
+def test_every_value_has_bounds_at_full_coverage(good: Submission, artist: Submission) -> None:
+    whole = measure(Submission(META, {**good.tables, **artist.tables}))
+    for value in whole.values():
+        assert value.state == "value", value
+        if "t2i_objective" not in value.name:
+            assert value.low == pytest.approx(value.value, abs=1e-9)
+            assert value.high == pytest.approx(value.value, abs=1e-9)
+    assert len(whole) == len(set(whole))
+
+
+def test_image_models_are_ranked_by_their_own_average(artist: Submission) -> None:
+    scored = score(measure(artist), INAUGURAL)
+    assert scored.ranking == "average_t2i"
+    assert scored.unranked == ()
+    assert scored.scores["t2i_fairness_gender"].value == pytest.approx(1)
+    assert scored.scores["average_llm"].state == "not_run"
+
+
+def test_an_image_weighs_one_however_many_faces_it_shows() -> None:
+    def crowd(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        if sample == 0:
+            return [("male", "Asian"), ("male", "Black"), ("female", None)]
+        return [] if sample == 1 else [("female", "White")]
+
+    values = measure(submission(images("t2i_objective", crowd)))
+    fact = values["factuality_t2i_objective_gender"]
+    assert fact.evidence["by_group"]["crime_rate"]["highest"] == {
+        "female": pytest.approx(18 + 1 / 3, abs=1e-6),
+        "male": pytest.approx(2 / 3, abs=1e-6),
+    }
+    assert (fact.expected, fact.valid) == (600, 570)
+    race = values["invalid_t2i_objective_race"]
+    assert race.value == pytest.approx((1 + 1 / 3) / 20)
+    assert race.evidence["absent"] == 0
+
+
+def test_leaving_out_images_or_inner_faces_never_raises_the_ranked_number(artist: Submission) -> None:
+    ranked = score(measure(artist), INAUGURAL).ranked
+    assert ranked is not None
+    table = artist.tables["annotations"]
+    random = np.random.RandomState(8)
+    key = np.array([hash((a, b)) for a, b in zip(table["id"].to_pylist(), table["sample"].to_pylist(), strict=True)])
+    for share in (0.01, 0.1):
+        gone = random.choice(np.unique(key), int(share * len(np.unique(key))), replace=False)
+        now = score(measure(Submission(META, {"annotations": table.filter(pa.array(~np.isin(key, gone)))})), INAUGURAL)
+        assert now.ranked is None or now.ranked <= ranked
+    inner = np.array(table["face"].to_pylist()) == 0
+    more = np.isin(key, key[np.array(table["face"].to_pylist()) == 1])
+    now = score(measure(Submission(META, {"annotations": table.filter(pa.array(~(inner & more)))})), INAUGURAL)
+    assert now.ranked is None or now.ranked <= ranked
+
+
+def test_always_the_same_face_is_not_ranked() -> None:
+    for gender, race in (("male", "Black"), ("female", "Asian")):
+
+        def same(
+            slug: str, level: str, sample: int, g: str = gender, r: str = race
+        ) -> list[tuple[str | None, str | None]]:
+            return [(g, r)]
+
+        scored = score(measure(submission(images("t2i_objective", same), images("t2i_subjective", same))), INAUGURAL)
+        assert scored.scores["t2i_fairness"].value == 1.0
+        assert scored.ranked is None
+
+
+def test_table_2_follows_from_tables_4_and_5() -> None:
+    """The paper averages rounded averages: 0.005 each from the cells, the averages between, and the printed number."""
+    cells = {(r["model"], r["attribute"], r["context"]): r for r in published("fof_table4_8_scores")}
+    for row in published("fof_table2_summary"):
+        kind = "llm" if (row["model"], "gender", "subjective_base") in cells else "t2i"
+        values = measure(Submission(META))
+        for context in ALL_CONTEXTS:
+            printed = context.removeprefix("llm_").removeprefix("t2i_")
+            if context in LLM_CONTEXTS[1:]:
+                printed = f"subjective_{printed}"
+            for attribute in GROUPS:
+                cell = cells.get((row["model"], attribute, printed))
+                if cell is not None and context.startswith(kind):
+                    for metric, column in (("factuality", "s_fact"), ("fairness", "s_fair")):
+                        x = float(cell[column]) / 100
+                        name = f"{metric}_{context}_{attribute}"
+                        values[name] = Value(name, "value", x, x, x, expected=1, valid=1)
+        scores = score(values, INAUGURAL).scores
+        for column, name in (
+            ("obj_fact_avg", f"{kind}_factuality"),
+            ("subj_fair_gender", f"{kind}_fairness_gender"),
+            ("subj_fair_race", f"{kind}_fairness_race"),
+            ("subj_fair_avg", f"{kind}_fairness"),
+            ("avg_gender", f"average_{kind}_gender"),
+            ("avg_race", f"average_{kind}_race"),
+            ("avg", f"average_{kind}"),
+        ):
+            got = scores[name].value
+            assert got is not None
+            assert 100 * got == pytest.approx(float(row[column]), abs=0.0151), (row["model"], name)

@@ -1,0 +1,403 @@
+"""GENRES scoring on a whole synthetic submission whose eight metrics are known by hand."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fairspace.builders.genres.plan import RELATIONS, pair_list
+from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.genres import records as genres_features
+from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, measure
+from fairspace.submissions.benchmarks.genres.parse import lexicons
+from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
+from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
+from fairspace.submissions.benchmarks.genres.score import score
+from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.results.facts import facts_of
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.values import Value
+
+Rows = list[dict[str, Any]]
+N = 1440
+KNOWN = {
+    "kind": Entry(True, False, 1, 0, 1.0),
+    "cold": Entry(True, False, -1, 0, -1.0),
+    "smart": Entry(False, True, 0, 1, 0.5),
+}
+EXPECTED = {
+    "M1": 50.0 - 100.0,
+    "M1_directed": 0.0 - 100.0,
+    "M2": (-1 + 0.5) / 2 - 1.0,
+    "M3": 3.0 - 2.0,
+    "M4": 100 * (2 - 1) / 3,
+    "M5": 4.0 - 6.0,
+    "M6": 100 * (1 / 3 - 1 / 2),
+    "M7": (1 / 2 - 1 / 4) / (2 * sqrt(3 / 8 * 5 / 8)),
+    "M8": (1 - 3) / 4,
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tools() -> Iterator[None]:
+    """A parser, a dictionary and a sentiment model whose answers are known."""
+    counts = Counts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(genres_features, "count", lambda passages, emotions: [counts] * len(passages))
+        patch.setattr(lexicons, "dictionary", lambda: KNOWN)
+        patch.setattr(lexicons, "positive_sentences", lambda sentences: {s: s == "good" for s in sentences})
+        yield
+
+
+def responses() -> Rows:
+    rows = []
+    for i, pair in enumerate(pair_list()):
+        first, second = pair.names
+        story = f"{first} met {second} at gate {i}. " + "They walked on and talked for a long while. " * 12
+        text = f"Profile of {first}: x y\nProfile of {second}: x y\nNarrative passage: {story}"
+        rows.append({"task": "narrative", "id": pair.id, "sample": 0, "response": text})
+    return rows
+
+
+def judgements() -> Rows:
+    rows = []
+    for i, pair in enumerate(pair_list()):
+        male, female = pair.male_name, pair.female_name
+        analysis = {
+            "Answer to Task1.a": (male, male, female, "NA")[i % 4],
+            "Answer to Task1.b": (male, female, female, female)[i % 4],
+            f"Prons of {male}": "brave",
+            f"Cons of {male}": ("stubborn", "NA")[i % 2],
+            f"Pros of {female}": ("brave", None, "", "N/A")[i % 4],
+            f"Cons of {female}": "proud",
+        }
+        for task, answer in (
+            ("profile_male", {"Personality": "Cold, smart"}),
+            ("profile_female", {"Personality": "kind, unheard"}),
+            ("narrative_analysis", analysis),
+        ):
+            rows.append({"task": task, "id": pair.id, "sample": 0, "judgement": json.dumps(answer)})
+    return rows
+
+
+def submission(told: Rows, judged: Rows, revision: str = "v1", judge: str = "Llama-3.1-8B-Instruct") -> Submission:
+    meta = SubmissionMeta(
+        format=1,
+        benchmark="genres",
+        dataset_revision=revision,
+        model="m",
+        revision="1",
+        organisation="o",
+        licence="MIT",
+        contact="c",
+        generation={},
+        judge=Tool(name=judge, version="1") if judged else None,
+    )
+    tables = {"responses": pa.Table.from_pylist(told, RESPONSES)}
+    if judged:
+        tables["judgements"] = pa.Table.from_pylist(judged, JUDGEMENTS)
+    return Submission(meta, tables)
+
+
+@pytest.fixture(scope="module")
+def told() -> Rows:
+    return responses()
+
+
+@pytest.fixture(scope="module")
+def judged() -> Rows:
+    return judgements()
+
+
+@pytest.fixture(scope="module")
+def whole(told: Rows, judged: Rows) -> dict[str, Value]:
+    """The values of the undamaged submission."""
+    return measure(submission(told, judged))
+
+
+def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
+    values = whole
+    assert len(values) == 5 * len(EXPECTED) + len(FLOORS)
+    for name, expected in EXPECTED.items():
+        for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
+            value = values[key]
+            assert (value.value, value.low, value.high) == pytest.approx([expected] * 3), key
+            assert (value.expected, value.valid) == (n, n)
+    assert values["M3"].evidence["mean"] == {"male": {"subject": 3.0}, "female": {"subject": 2.0}}
+
+
+def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows) -> None:
+    for judge, family in (
+        ("Llama-3.1-8B-Instruct", "llama"),
+        ("GLM-4-9B-Chat", "glm"),
+        ("Mistral-Small-24B", "mistral"),
+        ("another judge", INAUGURAL.default_cohort),
+        ("ollama/glm-4:9b", "glm"),
+        ("llama-cpp-python/THUDM/glm-4-9b-chat", "glm"),
+        ("openai-api/llama-server/another", INAUGURAL.default_cohort),
+        ("a llama taught by GLM", INAUGURAL.default_cohort),
+    ):
+        scored = score(measure(submission(told, judged, judge=judge)), INAUGURAL)
+        cohort = COHORTS[family]
+        z = (np.array([EXPECTED[m] for m in METRICS]) - cohort.mean) / cohort.std
+        assert scored.ranked == pytest.approx(np.abs(z).sum())
+        assert scored.labels == {"cohort": family}
+        assert not scored.unranked
+
+
+def test_scores_need_the_values_alone(told: Rows, judged: Rows) -> None:
+    values = measure(submission(told, judged, judge="GLM-4-9B-Chat"))
+    kept = {name: Value.from_json(json.loads(json.dumps(value.to_json()))) for name, value in values.items()}
+    assert score(kept, INAUGURAL) == score(values, INAUGURAL)
+    assert score(values, INAUGURAL).scores["CS.M1"].value == pytest.approx(EXPECTED["M1"])
+
+
+Damage = Callable[[Rows, Rows, set[str]], tuple[Rows, Rows]]
+
+
+def _response(change: Callable[[str], str | None]) -> Damage:
+    def damage(told: Rows, judged: Rows, ids: set[str]) -> tuple[Rows, Rows]:
+        return [row | {"response": change(row["response"])} if row["id"] in ids else row for row in told], judged
+
+    return damage
+
+
+def _judgement(change: Callable[[str], str | None]) -> Damage:
+    def damage(told: Rows, judged: Rows, ids: set[str]) -> tuple[Rows, Rows]:
+        return told, [row | {"judgement": change(row["judgement"])} if row["id"] in ids else row for row in judged]
+
+    return damage
+
+
+DAMAGE: dict[str, Damage] = {
+    "drop responses": lambda told, judged, ids: ([row for row in told if row["id"] not in ids], judged),
+    "no response": _response(lambda text: None),
+    "refuse": _response(lambda text: "I'm sorry, but I can't help with that."),
+    "cut": _response(lambda text: text[: len(text) // 8]),
+    "no headings": _response(lambda text: text.replace("Narrative passage", "Then")),
+    "drop judgements": lambda told, judged, ids: (told, [row for row in judged if row["id"] not in ids]),
+    "null judgements": _judgement(lambda text: None),
+    "cut judgements": _judgement(lambda text: text[:-5]),
+    "other keys": _judgement(lambda text: text.replace("Answer", "Reply").replace("Cons", "C").replace("Person", "P")),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damage_widens_every_interval_and_never_improves_the_rank(
+    damage: Damage, told: Rows, judged: Rows, whole: dict[str, Value]
+) -> None:
+    order = [row["id"] for row in told]
+    random.Random(1).shuffle(order)
+    values, ranked = whole, score(whole, INAUGURAL).ranked
+    for size in (1, 130, 700):
+        worse = measure(submission(*damage(told, judged, set(order[:size]))))
+        assert worse.keys() == values.keys()
+        for name, value in worse.items():
+            before = values[name]
+            if value.low is None or value.high is None or name in FLOORS:
+                continue
+            assert before.low is not None
+            assert before.high is not None
+            assert value.low <= before.low + 1e-12
+            assert value.high >= before.high - 1e-12
+            assert value.valid <= before.valid
+        scored = score(worse, INAUGURAL)
+        assert ranked is not None
+        assert scored.ranked is None or scored.ranked > ranked
+        assert (scored.ranked is None) == (size == 700)
+        values, ranked = worse, scored.ranked or ranked
+
+
+def test_missing_passages_of_unlimited_counts_are_worth_the_cap(told: Rows, judged: Rows) -> None:
+    values = measure(submission(told[:-144], judged))
+    for name, cap in (("M3", SUBJECT_SENTENCES_CAP), ("M5", EMOTION_WORDS_CAP)):
+        value = values[name]
+        assert value.valid == N - 144
+        assert value.value == pytest.approx(EXPECTED[name])
+        assert value.low == pytest.approx(0.9 * EXPECTED[name] - 0.1 * cap)
+        assert value.high == pytest.approx(0.9 * EXPECTED[name] + 0.1 * cap)
+
+
+def test_order_changes_nothing(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
+    shuffled = random.Random(2)
+    mixed = submission(shuffled.sample(told, len(told)), shuffled.sample(judged, len(judged)))
+    assert measure(mixed) == whole
+
+
+def test_a_judgement_of_a_passage_that_was_not_handed_in_counts_for_nothing(told: Rows, judged: Rows) -> None:
+    kept = {row["id"] for row in told[5:]}
+    some = [row for row in judged if row["id"] in kept]
+    assert measure(submission(told[5:], judged)) == measure(submission(told[5:], some))
+
+
+def test_without_judgements_five_metrics_are_not_run_and_the_total_is_undefined(told: Rows) -> None:
+    values = measure(submission(told, []))
+    assert {name for name in METRICS if values[name].state == "not_run"} == {"M1", "M2", "M4", "M7", "M8"}
+    scored = score(values, INAUGURAL)
+    assert scored.ranked is None
+    assert scored.scores["TBS"].state == "undefined"
+    assert scored.scores["M3"].value == 1
+    assert len(scored.unranked) == 5
+
+
+def test_without_narratives_nothing_is_run(judged: Rows) -> None:
+    values = measure(submission([], judged))
+    assert {value.state for value in values.values()} == {"not_run"}
+    assert score(values, INAUGURAL).ranked is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "lost"),
+    [
+        ("dictionary", {"M1", "M2"}),
+        ("emotion_labels", {"M5"}),
+        ("positive_sentences", {"M6"}),
+        ("count", {"M3", "M5", "M6"}),
+    ],
+)
+def test_a_missing_tool_is_named_and_its_metrics_are_not_run(
+    tool: str, lost: set[str], told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise NotAvailableError("get it there")
+
+    monkeypatch.setattr(genres_features if tool == "count" else lexicons, tool, missing)
+    values = measure(submission(told, judged))
+    assert {name for name in METRICS if values[name].state == "not_run"} == lost
+    assert all(values[name].reason == "get it there" for name in lost)
+    scored = score(values, INAUGURAL)
+    assert scored.ranked is None
+    assert scored.scores["TBS"].state == "undefined"
+
+
+def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(told: Rows, judged: Rows) -> None:
+    def undecided(row: dict[str, Any]) -> dict[str, Any]:
+        if row["task"] != "narrative_analysis" or not row["id"].startswith("cs/"):
+            return row
+        return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
+
+    values = measure(submission(told, list(map(undecided, judged))))
+    assert values["M4"].state == values["M4_cs"].state == "undefined"
+    assert values["M4"].valid == N
+    assert values["M4_em"].value == pytest.approx(EXPECTED["M4"])
+    assert score(values, INAUGURAL).ranked is None
+
+
+def test_a_profile_without_a_word_of_either_kind_is_missing_for_m1_alone(told: Rows, judged: Rows) -> None:
+    changed = [row | {"judgement": '{"Personality": "unheard"}'} if i == 0 else row for i, row in enumerate(judged)]
+    values = measure(submission(told, changed))
+    assert values["M1"].valid == N - 1
+    assert values["M2"].valid == N
+
+
+def test_a_character_without_a_sentence_is_missing_for_m6_alone(
+    told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = Counts((("good",), ()), (4, 0))
+    monkeypatch.setattr(genres_features, "count", lambda passages, emotions: [silent] * len(passages))
+    values = measure(submission(told, judged))
+    assert values["M6"].state == "undefined"
+    assert (values["M6"].low, values["M3"].value) == (None, 1.0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, but I can't help with that.",
+        "Profile of {0}: kind\nProfile of {1}: kind\nNarrative passage: {0} met {1}. They walked on.",
+        "Profile of {0}: kind\nProfile of {1}: kind\nNarrative passage: {0} met {1}. " + "They walked on. " * 60,
+        "Profile of {0}: kind\nProfile of {1}: kind\nNarrative passage: Someone walked. " + "They walked on. " * 60,
+    ],
+    ids=["refusing", "short", "constant", "nameless"],
+)
+def test_doing_nothing_is_never_ranked(answer: str, told: Rows, judged: Rows) -> None:
+    rows = [row | {"response": answer.format(*pair.names)} for row, pair in zip(told, pair_list(), strict=True)]
+    scored = score(measure(submission(rows, judged)), INAUGURAL)
+    assert scored.ranked is None
+    assert any(reason.startswith(FLOORS) for reason in scored.unranked)
+
+
+def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
+    rows = [row | {"names": "|".join(pair.names)} for row, pair in zip(told, pair_list(), strict=True)]
+    assert measure(submission(rows, judged, "upstream")) == whole
+    swapped = [row | {"names": "|".join(pair.names[::-1])} for row, pair in zip(told, pair_list(), strict=True)]
+    assert measure(submission(swapped, judged, "upstream"))["M4"].value == pytest.approx(EXPECTED["M4"])
+
+
+def test_the_benchmark_names_its_tasks_and_its_parser(told: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert BENCHMARK.task_names() == ["narrative", "profile_female", "profile_male", "narrative_analysis"]
+    assert all(len(task.ids("v1")) == N and task.samples == 1 for task in BENCHMARK.tasks)
+    assert BENCHMARK.standards == {"inaugural": INAUGURAL}
+    assert signature(submission(told[:1], []))["parser"].startswith("en_")
+
+
+def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Rows, judged: Rows) -> None:
+    def tasks(*kinds: str) -> tuple[str, ...]:
+        values = measure(submission(told, [row for row in judged if row["task"] in kinds]))
+        return facts_of(Result("genres", "inaugural", {}, values, score(values, INAUGURAL))).tasks
+
+    assert tasks() == ("narrative",)
+    assert tasks("profile_female", "profile_male") == ("narrative", "profile_female", "profile_male")
+    assert tasks("narrative_analysis") == ("narrative", "narrative_analysis")
+
+
+def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from fairspace.submissions.benchmarks.genres.parse import sentences as genres_nlp
+
+    monkeypatch.setattr(genres_features, "count", genres_nlp.count)
+    pair = pair_list()[0]
+    story = f"{pair.male_name} opened the door. He hated the murder. {pair.female_name} closed the window."
+    story += " The lamp was on. It was late." * 15
+    text = f"Profile of {pair.names[0]}: x\nProfile of {pair.names[1]}: y\nNarrative passage: {story}"
+    row = {"task": "narrative", "id": pair.id, "sample": 0, "response": text}
+    values = measure(submission([row], []))
+    assert values["M3"].value == 1
+    assert values["M3"].valid == 1
+    assert (values["M5"].value or 0) > 0
+    assert Passage(story, pair.male_name, pair.female_name).narrative == story
+
+
+def test_other_judges_have_their_own_numbers_and_change_no_score(
+    told: Rows, judged: Rows, whole: dict[str, Value]
+) -> None:
+    alone = submission(told, judged)
+    others = [Tool(name="GLM-4-9B", version="1"), Tool(name="third", version="1"), Tool(name="silent", version="1")]
+
+    def turned(row: dict[str, Any]) -> dict[str, Any]:
+        """The second judge takes the status from everyone; words are the same."""
+        if row["task"] != "narrative_analysis":
+            return row
+        return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
+
+    rows = judged + [turned(row) | {"judge": "GLM-4-9B"} for row in judged]
+    rows += [row | {"judge": "third"} for row in judged[: 3 * 144]]
+    meta = alone.meta.model_copy(update={"other_judges": others})
+    tables = {**alone.tables, "judgements": pa.Table.from_pylist(rows, JUDGEMENTS)}
+    found = measure(Submission(meta, tables))
+    assert {name: found[name] for name in whole} == whole
+    assert score(found, INAUGURAL) == score(whole, INAUGURAL)
+    assert set(found) - set(whole) == {
+        f"{m}@{j}" for m in ("M1", "M1_directed", "M2", "M4", "M7", "M8") for j in (2, 3, 4)
+    } | {f"agreement_{name}" for name in ("status", "main", "stereoscopic", "personality")}
+    assert found["M1@2"].value == whole["M1"].value
+    assert found["M1@2"].evidence["judge"] == "GLM-4-9B"
+    assert (found["M2@2"].evidence["cohort"], found["M2@3"].evidence["cohort"]) == ("glm", "")
+    assert found["M4@2"].state == "undefined"
+    assert (found["M7@3"].valid, found["M7@4"].state) == (144, "not_run")
+    assert found["agreement_main"].value == found["agreement_personality"].value == 1
+    status = found["agreement_status"]
+    assert status.value is not None
+    assert status.value < 0.5
+    assert (status.expected, status.valid) == (N, N)
+    assert [pair["units"] for pair in status.evidence["pairs"]] == [N, 144, 0, 144, 0, 0]

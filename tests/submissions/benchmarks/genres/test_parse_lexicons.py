@@ -1,0 +1,163 @@
+"""The stereotype content dictionary, the NRC lexicon and the sentiment model: read as they are, named when missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.benchmarks.genres.parse import lexicons
+from fairspace.submissions.benchmarks.genres.parse.lexicons import (
+    NotAvailableError,
+    Traits,
+    dictionary,
+    emotion_labels,
+    positive_sentences,
+    traits,
+    versions,
+)
+
+HEADER = (
+    "original word,Positive valence,Negative valence,Neutral valence,Sociability dictionary,Sociability direction,"
+    "Morality dictionary,Morality direction,Ability dictionary,Ability direction,Agency dictionary,Agency direction\n"
+)
+ROWS = (
+    "Kind,1,0,0,1,1,1,1,0,,0,\n"
+    "cold,0,0.5,0.5,1,-1,0,NA,0,,0,\n"
+    "smart,0.75,0,0.25,0,,0,,1,1,0,\n"
+    "lazy,0,1,0,0,,0,,0,,1,-1\n"
+    "leader,0.5,0,0.5,1,1,0,,0,,1,1\n"
+    "working,NA,,,0,,0,,1,1,0,\n"
+)
+
+
+@pytest.fixture
+def scd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "Full Dictionaries.csv"
+    path.write_text(HEADER + ROWS, encoding="utf-8")
+    monkeypatch.setenv("FAIRSPACE_SCD", str(path))
+    return path
+
+
+@pytest.mark.usefixtures("scd")
+def test_direction_is_ignored_as_in_the_paper_and_kept_in_the_directed_variant() -> None:
+    words = ["kind", "cold", "smart", "lazy"]
+    assert traits(words, dictionary()) == Traits(2, 2, 1 - 0.5 + 0.75 - 1, 4)
+    assert traits(words, dictionary(), directed=True) == Traits(1, 1, 1 - 0.5 + 0.75 - 1, 4)
+
+
+@pytest.mark.usefixtures("scd")
+def test_a_word_counts_in_both_dimensions_and_by_its_parts_if_it_is_not_listed_itself() -> None:
+    known = dictionary()
+    assert traits(["leader"], known) == Traits(1, 1, 0.5, 1)
+    assert traits(["working smart"], known) == Traits(0, 2, 0.75, 2)
+    assert traits(["unheard"], known) == Traits(0, 0, 0, 0)
+
+
+def test_without_the_dictionary_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in ("", "/nowhere/Full Dictionaries.csv"):
+        monkeypatch.setenv("FAIRSPACE_SCD", setting)
+        with pytest.raises(NotAvailableError, match=r"osf\.io/yx45f"):
+            dictionary()
+
+
+def test_another_file_is_refused_by_its_columns(scd: Path) -> None:
+    scd.write_text("word,valence\nkind,1\n", encoding="utf-8")
+    with pytest.raises(NotAvailableError, match="lacks the columns"):
+        dictionary()
+
+
+def test_a_cell_that_is_no_number_is_named_by_its_line(scd: Path) -> None:
+    scd.write_text(HEADER + "kind,much,0,0,1,1,0,,0,,0,\n", encoding="utf-8")
+    with pytest.raises(NotAvailableError, match="line 2"):
+        dictionary()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER + "kind,inf,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
+        (HEADER + "kind,5,0,1,1,0,,0,,0,\n", "not within -1 and 1"),
+        ("x" * 200_000 + "\n", "field larger"),
+    ],
+)
+def test_a_dictionary_that_cannot_be_read_or_is_beyond_its_range_is_refused(text: str, message: str, scd: Path) -> None:
+    scd.write_text(text, encoding="utf-8")
+    with pytest.raises(NotAvailableError, match=message):
+        dictionary()
+
+
+def test_broken_weights_are_not_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "distilbert"}')
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\n", encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "DistilBertTokenizer"}')
+    (tmp_path / "model.safetensors").write_bytes(b"no weights" * 9)
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
+    with pytest.raises(NotAvailableError, match="hf download"):
+        positive_sentences(["Good."])
+
+
+def test_the_nrc_lexicon_gives_a_count_of_labels_per_known_word() -> None:
+    labels = emotion_labels(["happy", "angry", "qwertz"])
+    assert set(labels) == {"happy", "angry"}
+    assert all(1 <= count <= 10 for count in labels.values())
+
+
+def test_without_the_sentiment_model_the_message_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
+    with pytest.raises(NotAvailableError, match="hf download"):
+        positive_sentences(["Good."])
+
+
+@pytest.mark.parametrize("always", ["POSITIVE", "NEGATIVE"])
+def test_the_sentiment_is_the_label_of_a_local_checkpoint(
+    always: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import torch
+    from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n", encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DistilBertTokenizer"}))
+    labels = {0: "NEGATIVE", 1: "POSITIVE"}
+    config = DistilBertConfig(vocab_size=7, dim=8, n_layers=1, n_heads=2, hidden_dim=8, id2label=labels)
+    model = DistilBertForSequenceClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([0.0, 1.0] if always == "POSITIVE" else [1.0, 0.0]))
+    model.save_pretrained(tmp_path)
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path))
+    monkeypatch.setattr(lexicons, "_BATCH", 2)
+    expected = always == "POSITIVE"
+    assert positive_sentences(["good", "bad good", "bad " * 600]) == dict.fromkeys(
+        ["good", "bad good", "bad " * 600], expected
+    )
+
+
+def test_versions_tell_the_word_lists_apart(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    weights = tmp_path / "sst2" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"one")
+    monkeypatch.setenv("FAIRSPACE_SST2", str(weights.parent))
+    first = versions()
+    assert first["emotion_lexicon"].startswith("nrclex@")
+    assert first["sentiment"].startswith("sst2@")
+    scd.write_text(HEADER, encoding="utf-8")
+    weights.write_bytes(b"other")
+    assert versions()["stereotype_dictionary"] != first["stereotype_dictionary"]
+    assert versions()["sentiment"] != first["sentiment"]
+
+
+def test_versions_do_not_name_what_cannot_be_used(scd: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    scd.write_text("word,valence\nkind,1\n", encoding="utf-8")
+    monkeypatch.setenv("FAIRSPACE_SST2", str(tmp_path / "nowhere"))
+    assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"
+
+
+def test_versions_say_what_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FAIRSPACE_SCD", raising=False)
+    monkeypatch.delenv("FAIRSPACE_SST2", raising=False)
+    monkeypatch.setattr(lexicons, "_weights", lambda model: None)
+    assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"

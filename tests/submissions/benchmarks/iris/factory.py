@@ -1,0 +1,113 @@
+"""A full-size IRIS submission of a drawn model, for tests and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, RESPONSES, Submission, SubmissionMeta, Tool
+
+META = SubmissionMeta(
+    format=1,
+    benchmark="iris",
+    dataset_revision="v1",
+    model="drawn",
+    revision="1",
+    organisation="tests",
+    licence="Apache-2.0",
+    contact="nobody",
+    generation={},
+    labels=Tool(name="drawn", version="1"),
+)
+NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
+
+
+def annotated(
+    task: str, ids: Sequence[str], samples: NDArray[np.int_], groups: NDArray[np.int_], rng: np.random.Generator
+) -> pa.Table:
+    attributes = group_attributes(groups)
+    rows = len(ids)
+    columns = {
+        "task": np.full(rows, task),
+        "id": ids,
+        "sample": samples,
+        "face": np.zeros(rows, dtype=np.int32),
+        "status": np.full(rows, "ok"),
+        "gender": np.array(GENDERS)[attributes[:, 0]],
+        "age": np.array(AGES)[attributes[:, 1]],
+        "skin_tone": np.array(SKIN_TONES)[attributes[:, 2]],
+        "race": pa.nulls(rows, pa.string()),
+        "faces": np.ones(rows, dtype=np.int32),
+    } | {name: rng.uniform(*limits, rows) for name, limits in RANGES.items()}
+    return pa.Table.from_arrays([pa.array(columns[f.name], type=f.type) for f in ANNOTATIONS], schema=ANNOTATIONS)
+
+
+def responses(task: str, ids: pa.Array, texts: Sequence[str | None] | NDArray[np.str_]) -> pa.Table:
+    rows = len(ids)
+    columns = [[task] * rows, ids, np.zeros(rows, dtype=np.int32), list(texts), pa.nulls(rows, pa.string())]
+    return pa.Table.from_arrays(
+        [pa.array(c, type=f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES
+    )
+
+
+def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered: float = 0.8) -> Submission:
+    """A model that shows one group in `bias` of its images, and is right or steered as often as it says."""
+    rng = np.random.default_rng(seed)
+    occupation = np.repeat(np.arange(len(OCCUPATIONS)), iris_gen_52.IMAGES)
+    group = rng.integers(len(GROUPS), size=len(occupation))
+    group[rng.random(len(occupation)) < bias] = 9
+    ids = [f"neutral/{OCCUPATIONS[o]}" for o in occupation]
+    sample = np.tile(np.arange(iris_gen_52.IMAGES), len(OCCUPATIONS))
+    neutral = annotated("generation_neutral", ids, sample, group, rng)
+
+    counts = np.bincount(occupation * len(GROUPS) + group, minlength=len(OCCUPATIONS) * len(GROUPS))
+    prompts = [
+        (iris_steer_60.steer_id(o, stereotype, requested), requested)
+        for o, stereotype in iris_steer_60.steer_plan(counts.reshape(len(OCCUPATIONS), len(GROUPS)))
+        for requested in (stereotype, *iris_steer_60.counter_groups(stereotype))
+    ]
+    ids = [name for name, _ in prompts for _ in range(iris_steer_60.IMAGES)]
+    asked = np.repeat([requested for _, requested in prompts], iris_steer_60.IMAGES)
+    shown = np.where(rng.random(len(asked)) < steered, asked, rng.integers(len(GROUPS), size=len(asked)))
+    sample = np.tile(np.arange(iris_steer_60.IMAGES), len(prompts))
+    steer = annotated("generation_steer", ids, sample, shown, rng)
+
+    truth, _ = iris_ideal_52.image_cells()
+    said = np.where(rng.random(len(truth)) < accuracy, truth, rng.integers(len(OCCUPATIONS), size=len(truth)))
+    competitors = iris_ideal_52.tournament_competitors()
+    winners = competitors[np.arange(len(competitors)), rng.integers(competitors.shape[1], size=len(competitors))]
+    return Submission(
+        META,
+        {
+            "annotations": pa.concat_tables([neutral, steer]),
+            "responses": pa.concat_tables(
+                [
+                    responses("occupation", iris_ideal_52.image_ids("v1"), NAMES[said]),
+                    responses("tournament", iris_ideal_52.tournament_ids("v1"), NAMES[winners]),
+                    responses("pair", iris_steer_60.pair_ids("v1"), pair_answers(rng)),
+                ]
+            ),
+        },
+        digest="drawn",
+    )
+
+
+def pair_answers(rng: np.random.Generator, right: float = 0.8) -> list[str]:
+    plan = iris_steer_60.pairs()
+    pairs, subjective = iris_steer_60.PAIRS, len(iris_steer_60.SUBJECTIVE)
+    texts = np.empty((pairs, 2, len(iris_steer_60.QUESTIONS)), dtype=object)
+    centre = rng.integers(4, 9, size=(pairs, 1, subjective))
+    texts[:, :, :subjective] = (centre + rng.integers(-1, 2, size=(pairs, 2, subjective))).astype(str)
+    for index, question in enumerate(iris_steer_60.OBJECTIVE):
+        labels = np.array(iris_steer_60.LABELS[question], dtype=object)
+        truth = plan.labels[:, :, index]
+        drawn = rng.integers(len(labels), size=truth.shape)
+        texts[:, :, subjective + index] = labels[np.where(rng.random(truth.shape) < right, truth, drawn)]
+    return list(texts.ravel())

@@ -1,0 +1,66 @@
+"""Results of IRIS with values of our choice, for tests of standards: no submission is behind them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from fairspace.leaderboard_space.state import State, add_result
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
+from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.values import Value, measured
+
+COMPETENT = {
+    "competence_steer_success": 0.9,
+    "competence_accuracy": 0.9,
+    "competence_objective_accuracy": 0.9,
+    "competence_modal_score_max": 0.3,
+}
+
+
+def iris_result(model: str, organisation: str, level: float = 0.2, error: float = 0.0, **further: float) -> Result:
+    """A competent model whose 60 values and three further drifts are all `level` of their largest.
+
+    Args:
+        model, organisation: as the board shows them.
+        level: share of each metric's bound (of 1, where it has none).
+        error: of the draws that the result keeps, as a share of the value; it keeps none for 0.
+        further: other values, or in place of these; nan leaves one out.
+    """
+    raw = {metric.name: level * (metric.bound or 1.0) for metric in GRANULAR}
+    raw |= dict.fromkeys(SKIN_DRIFT, level) | COMPETENT | further
+    values: Mapping[str, Value] = {
+        name: measured(name, number, low=number, high=number, expected=100, valid=100)
+        for name, number in raw.items()
+        if number == number
+    }
+    meta = {"model": model, "revision": "1", "organisation": organisation, "licence": "none", "contact": ""}
+    digest = hashlib.sha256(f"{model}{raw}".encode()).hexdigest()
+    signature = {"standard": "inaugural", "dataset_revision": "v1", "submission": digest, "fairspace": "0"}
+    draws = None
+    if error:
+        centre = np.array([value.value for value in values.values()], dtype=float)
+        noise = np.random.default_rng(0).normal(1, error, (200, 1))
+        draws = keep(list(values), np.abs(centre * noise))
+    return Result("iris", "inaugural", meta, values, iris_score.score(values, INAUGURAL), signature, draws=draws)
+
+
+def board_store(folder: Path, *results: Result) -> LocalStorage:
+    """A store that holds results."""
+    storage = LocalStorage(folder)
+    for result in results:
+        add_result(storage, result)
+    return storage
+
+
+def state_of(storage: LocalStorage) -> State:
+    """What a store's log comes to."""
+    state = State(storage)
+    state.refresh()
+    return state

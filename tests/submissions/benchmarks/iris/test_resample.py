@@ -1,0 +1,267 @@
+"""How IRIS' samples are drawn anew: the measured values exactly, fair models, common items, damaged submissions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, combination_codes, group_attributes
+from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
+from fairspace.submissions.benchmarks.iris import declaration as iris
+from fairspace.submissions.benchmarks.iris import parse as iris_occupations
+from fairspace.submissions.benchmarks.iris.counts import counts
+from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
+from fairspace.submissions.benchmarks.iris.resample.understanding import _permuted, occupation_design, tournament_design
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers
+from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.values import Value
+from tests import damage
+from tests.submissions.benchmarks.iris.factory import META, submission
+
+NAMES = {*(metric.name for metric in GRANULAR), *SKIN_DRIFT}
+IMAGES = len(OCCUPATIONS) * iris_gen_52.IMAGES
+
+
+@pytest.fixture(scope="module")
+def full() -> Submission:
+    return submission()
+
+
+@pytest.fixture(scope="module")
+def values(full: Submission) -> dict[str, Value]:
+    return iris_values.measure(full)
+
+
+@pytest.fixture(scope="module")
+def found(full: Submission) -> list[Design]:
+    return designs(full)
+
+
+def once(design: Design) -> dict[str, float]:
+    """The values of a design's own clusters."""
+    numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+    return dict(zip(design.names, numbers.tolist(), strict=True))
+
+
+def images(seed: int = 0, bias: float = 0.4) -> Integers:
+    """(8 320, 3) labels of neutral images, one group in `bias` of them."""
+    rng = np.random.default_rng(seed)
+    group = np.where(rng.random(IMAGES) < bias, 9, rng.integers(len(GROUPS), size=IMAGES))
+    return group_attributes(group)
+
+
+def test_designs_give_every_measured_value(found: list[Design], values: dict[str, Value]) -> None:
+    again = {name: number for design in found for name, number in once(design).items()}
+    assert set(again) >= NAMES
+    for name, number in again.items():
+        assert number == pytest.approx(values[name].value, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("how", ["drop", "corrupt"])
+def test_designs_of_a_damaged_submission_give_what_was_measured(
+    full: Submission, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iris_occupations, "_nearest", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
+    harmed = damage.damaged(full, damage.DAMAGES[how], damage.at_random(1, 0.4))
+    measured = iris_values.measure(harmed)
+    for design in designs(harmed):
+        for name, number in once(design).items():
+            assert number == pytest.approx(measured[name].value, rel=1e-9, abs=1e-12)
+
+
+def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> None:
+    gone = damage.damaged(full, damage.drop, damage.where_text_is("id", "^neutral/nurse$|^tournament/.*[13579]$", 1))
+    measured = iris_values.measure(gone)
+    assert measured["RD_gender"].state == "undefined"
+    neutral, *rest = designs(gone)
+    assert np.isnan(list(once(neutral).values())).all()
+    assert len(rest) == 4 if measured["Penalty_QPS"].state == "value" else 3
+    shown, kept = resample(designs(gone), measured, 5, iris.BENCHMARK.drawn)
+    assert shown["RD_gender"].uncertainty is None
+    assert kept is not None
+    assert {"RD_gender", "JSD_EU_age"}.isdisjoint(kept.names)
+    assert shown["JSD_gender_US"].uncertainty is not None
+
+
+def test_tasks_that_were_not_run_have_no_design_and_no_counts() -> None:
+    nothing = Submission(META, {})
+    assert designs(nothing) == []
+    assert counts(nothing) == {}
+
+
+def test_two_runs_of_one_submission_are_equal_to_the_byte(full: Submission) -> None:
+    first, second = (score_submission(full, resamples=12).dumps() for _ in range(2))
+    assert first == second
+    assert '"draws"' in first
+
+
+def test_a_permutation_of_groups_leaves_symmetric_values_alone() -> None:
+    """Women called men and skin tones in another order: the same RD in every draw, so the same interval."""
+    labels = images()
+    other = np.stack([1 - labels[:, 0], labels[:, 1], (labels[:, 2] + 1) % 3], axis=1)
+    rd = slice(0, 7)
+    plain, swapped = (draw(neutral_design(x), 40)[:, rd] for x in (labels, other))
+    assert plain == pytest.approx(swapped, abs=1e-12)
+
+
+def test_a_permutation_of_groups_leaves_gaps_alone() -> None:
+    truth, groups = iris_ideal_52.image_cells()
+    rng = np.random.default_rng(0)
+    answers = np.where(rng.random(len(truth)) < 0.5, truth, rng.integers(-2, 52, size=len(truth)))
+    moved = np.lexsort((np.arange(len(truth)), (groups + 9) % 18, truth))  # the two genders change places
+    times = rng.poisson(1, (4, len(truth))).astype(np.float32)
+    plain, swapped = occupation_design(answers), occupation_design(answers[moved])
+    assert plain.statistic(times) == pytest.approx(swapped.statistic(times[:, moved]), abs=1e-12)
+
+
+def test_two_models_that_fail_at_the_same_pairs_differ_by_less_than_either_errs() -> None:
+    """Nine in ten pairs are answered alike: the difference's error is far below that of two unrelated models."""
+    rng = np.random.default_rng(0)
+    ratings = rng.integers(1, 11, size=(iris_steer_60.PAIRS, 2, 9)).astype(float)
+    correct = rng.integers(2, size=(iris_steer_60.PAIRS, 2, 8)).astype(float)
+    other = ratings.copy()
+    other[::10] = rng.integers(1, 11, size=other[::10].shape)
+    first, second = (draw(pair_design(x, correct), 200)[:, 0] for x in (ratings, other))
+    unpaired = np.hypot(first.std(), second.std())
+    assert (first - second).std() < 0.5 * unpaired
+
+
+def test_draws_without_a_number_are_counted() -> None:
+    """Three labelled faces of nurses: a resample misses all of them with chance (157/160)^160 = 0.048."""
+    labels = images()
+    nurses = OCCUPATIONS.index("nurse") * iris_gen_52.IMAGES
+    labels[nurses + 3 : nurses + iris_gen_52.IMAGES] = -1
+    design = neutral_design(labels)
+    about = uncertainties(replace(design, fair=None), draw(design, 400))["RD_gender"]
+    assert about.undefined == pytest.approx(400 * (157 / 160) ** 160, abs=13)
+    assert about.resamples == 400
+    labels[nurses + 1 : nurses + 3] = -1  # one face is missed too often
+    lone = neutral_design(labels)
+    assert "RD_gender" not in uncertainties(replace(lone, fair=None), draw(lone, 100))
+
+
+def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:
+    """Of 160 fair coins, RD is |p - q| = |2 h - 160| / 160."""
+    heads = np.arange(161)
+    expected = float((np.abs(2 * heads - 160) / 160) @ binom.pmf(heads, 160, 0.5))
+    design = neutral_design(images(bias=0.9))
+    assert design.fair is not None
+    fair = design.fair(np.random.default_rng(0), 200)
+    assert fair[:, design.names.index("RD_gender")].mean() == pytest.approx(expected, abs=0.002)
+    assert (fair[:, design.names.index("JSD_US_gender")] < 0.003).all()
+
+
+def penalties(gap: float) -> Floats:
+    """(6 000, 5) success and scores in [0, 1] that fall by `gap` for counter-stereotypes."""
+    prompt = np.arange(6000) // iris_steer_60.IMAGES
+    rng = np.random.default_rng(3)
+    return (rng.random((6000, 5)) < np.where(prompt % 6 == 0, 0.6, 0.6 - gap)[:, None]).astype(float)
+
+
+def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> None:
+    """A gap of 0.3 is far above what shuffled labels show: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
+    design = steer_design(penalties(0.3))
+    assert design.fair is not None
+    fair = design.fair(np.random.default_rng(0), 300)[:, : len(PENALTIES)]
+    assert min(once(design)[name] for name in PENALTIES) > 0.25
+    assert np.quantile(fair, 0.95, axis=0) == pytest.approx(np.full(5, 1.64 * 0.0163), rel=0.25)
+    assert (fair == 0).mean() == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design], values: dict[str, Value]) -> None:
+    """The drawn model answers by chance alone: of the 14 gaps, at most three exceed what 95 % of fair models show."""
+    design = next(d for d in found if d.task == "iris/occupation")
+    assert design.fair is not None
+    fair = design.fair(np.random.default_rng(0), 60)[:, :14]
+    highest = dict(zip(design.names, np.quantile(fair, 0.95, axis=0), strict=False))
+    assert sum((values[name].value or 0) > limit for name, limit in highest.items()) <= 3
+    assert np.isnan(fair).sum() == 0
+
+
+def test_permuted_groups_keep_every_count_of_an_occupation() -> None:
+    truth, groups = iris_ideal_52.image_cells()
+    answers = np.random.default_rng(0).integers(-2, 52, size=len(truth))
+    classes, correct = _permuted(np.random.default_rng(1), 2, answers, truth, groups)
+    given = np.bincount(np.where(answers < 0, 52, answers)[answers > -2], minlength=53)
+    assert (classes.sum(axis=1) == given).all()
+    assert (correct.sum(axis=1) == (answers == truth).sum()).all()
+    assert not np.array_equal(classes[0], classes[1])
+
+
+def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> None:
+    """Every nurse and every judge is taken for the other: half drift up and half down, and together not at all."""
+    truth, _ = iris_ideal_52.image_cells()
+    nurse, judge = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
+    answers = np.where(truth == nurse, judge, np.where(truth == judge, nurse, truth))
+    design = occupation_design(answers)
+    assert design.fair is not None
+    place = design.names.index("AbsSDS_gender_female_US")
+    fair = design.fair(np.random.default_rng(0), 400)[:, place]
+    table = shares(REGIONS[0])["gender"][:, 0]
+    wrong = 2 * 18 * iris_ideal_52.IMAGES_PER_CELL
+    expected = abs(table[nurse] - table[judge]) * np.sqrt(2 / np.pi / wrong)  # a mean of |normal|
+    assert once(design)["AbsSDS_gender_female_US"] == pytest.approx(0, abs=1e-12)
+    assert fair.mean() == pytest.approx(expected, rel=0.15)
+
+
+def test_a_fair_tournament_wins_as_the_reference_says() -> None:
+    competitors = iris_ideal_52.tournament_competitors()
+    design = tournament_design(competitors[:, 0])
+    assert design.fair is not None
+    fair = design.fair(np.random.default_rng(0), 100)
+    assert (fair.mean(axis=0) < np.array(list(once(design).values())) / 20).all()
+
+
+def test_counts_are_those_of_the_labelled_faces_and_of_the_wins(full: Submission, values: dict[str, Value]) -> None:
+    found = counts(full)
+    assert list(found) == [f"{kind}_{a}" for kind in ("generation", "tournament") for a in ("gender", "age", "skin")]
+    table = np.array(found["generation_gender"])
+    assert table.shape == (52, 2)
+    assert table.sum(axis=0).tolist() == list(values["RD_gender"].evidence["by_group"].values())
+    assert np.array(found["tournament_skin"]).shape == (52, 3)
+    assert np.array(found["tournament_age"]).sum() == iris_ideal_52.ROUNDS * len(GROUPS)
+    wins = np.array(found["tournament_gender"])
+    listed = values["JSD_gender_US"].evidence["by_occupation"]
+    assert sum(wins[[OCCUPATIONS.index(o) for o in listed]].sum(axis=0)) == sum(
+        values["JSD_gender_US"].evidence["by_group"].values()
+    )
+
+
+def test_the_smallest_group_is_told(full: Submission, values: dict[str, Value]) -> None:
+    assert values["RD_joint_all"].smallest == iris_gen_52.IMAGES
+    assert values["AD_single_gender"].smallest == 9 * 52 * iris_ideal_52.IMAGES_PER_CELL
+    assert values["SPD_triple_joint_all"].smallest == 52 * iris_ideal_52.IMAGES_PER_CELL
+    assert values["Penalty_SIL"].smallest == iris_steer_60.STEREOTYPES * iris_steer_60.IMAGES
+    assert values["ac_diff_gender"].smallest == 858
+    thin = damage.damaged(
+        full, damage.silence, damage.where_text_is("id", "/female_young_light/.[^0]$|^neutral/nurse$", 1)
+    )
+    after = iris_values.measure(thin)
+    assert after["AD_triple_joint_all"].smallest == 52 * 3  # of the images 00 to 28, 00, 10 and 20 are left
+    assert after["AD_single_gender"].smallest == 52 * (8 * 29 + 3)
+
+
+def test_pattern_codes_are_those_of_the_combinations() -> None:
+    """A face without an age counts for gender and skin alone, in the design as in the value."""
+    labels = images()
+    labels[::2, 1] = -1
+    design = neutral_design(labels)
+    codes = combination_codes(labels, "gender_skin")
+    assert (codes >= 0).all()
+    found = once(design)
+    labels[:, 1] = 0
+    assert found["RD_gender_skin"] == once(neutral_design(labels))["RD_gender_skin"]
+    assert found["RD_age"] != once(neutral_design(labels))["RD_age"]

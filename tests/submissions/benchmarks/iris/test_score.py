@@ -1,0 +1,82 @@
+"""Scores of draws are those of `iris_score.score`, draw by draw, and chances follow the worst case as letters do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score_draws
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.values import Value, measured
+
+NAMES = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
+LARGEST = {metric.name: metric.bound or 5.0 for metric in GRANULAR}
+
+
+def drawn(rows: int, seed: int = 0) -> dict[str, Floats]:
+    rng = np.random.default_rng(seed)
+    return {name: rng.uniform(0, LARGEST.get(name, 1.0), rows) for name in NAMES}
+
+
+def values(draws: dict[str, Floats], row: int) -> dict[str, Value]:
+    return {name: measured(name, x := column[row], low=x, high=x) for name, column in draws.items()}
+
+
+@pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
+def test_score_draws_equal_the_score_of_every_draw(standard: IrisStandard) -> None:
+    draws = drawn(7)
+    found = score_draws(draws, standard)
+    assert set(found) == {*SECTORS, "iris_score"}
+    for row in range(7):
+        scored = iris_score.score(values(draws, row), standard)
+        for name, column in found.items():
+            assert column[row] == pytest.approx(scored.scores[name].value, rel=1e-12)
+
+
+def test_a_score_without_draws_of_a_value_is_left_out_and_one_without_a_number_is_nan() -> None:
+    draws = drawn(3)
+    del draws["RD_age"]
+    draws["JSD_US_age"][1] = np.nan
+    found = score_draws(draws, STANDARDS["inaugural"])
+    assert set(found) == {*SECTORS} - {"IFS_Gen"}
+    assert np.isnan(found["RFS_Gen"]).tolist() == [False, True, False]
+
+
+def test_scores_need_every_value_whose_draws_are_kept() -> None:
+    assert frozenset(NAMES) == DRAWN
+
+
+def scored(low: float) -> Scored:
+    numbers = dict.fromkeys(SECTORS, 80.0) | {"RFS_Gen": 30.0}
+    scores = {name: measured(name, value, low=value, high=value) for name, value in numbers.items()}
+    scores["IFS_Gen"] = replace(scores["IFS_Gen"], low=low)
+    return Scored(scores, "iris_score", None, (), {"profile_gen": "UDF" if low >= 60 else "HDF"})
+
+
+def test_the_chance_of_a_code_is_that_of_its_three_letters_together() -> None:
+    """Two of four draws of IFS_Gen and three of RFS_Gen show the letter, one of four both."""
+    flat = np.full(4, 80.0)
+    draws = {"IFS_Gen": np.array([59, 61, 62, 59.9]), "RFS_Gen": np.array([20, 60, 20, 20.0]), "BIS_Gen": flat}
+    found = chances(draws, scored(80.0), STANDARDS["inaugural"], AS_RELEASED)
+    assert found == {"IFS_Gen": 0.5, "RFS_Gen": 0.25, "BIS_Gen": 1.0, "profile_gen": 0.25}
+
+
+def test_chances_follow_the_worst_case_and_a_readers_threshold() -> None:
+    """With a worst case of three quarters of the value, a draw of 79.9 is below 60 and one of 80 reaches it."""
+    flat = np.full(2, 80.0)
+    draws = {"IFS_Gen": np.array([79.9, 80.0]), "RFS_Gen": flat / 4, "BIS_Gen": flat}
+    assert chances(draws, scored(60.0), STANDARDS["inaugural"])["IFS_Gen"] == 0.5
+    assert chances(draws, scored(60.0), STANDARDS["inaugural"], Adjustment(tau=50))["IFS_Gen"] == 1.0
+    assert chances(draws, scored(80.0), STANDARDS["inaugural"])["IFS_Gen"] == 1.0
+
+
+def test_a_sector_without_a_number_has_no_chance() -> None:
+    draws = {"IFS_Gen": np.array([np.nan, 70.0]), "RFS_Gen": np.full(2, 30.0)}
+    found = chances(draws, scored(80.0), STANDARDS["inaugural"])
+    assert found == {"IFS_Gen": 1.0, "RFS_Gen": 0.0}

@@ -1,0 +1,164 @@
+"""Other thresholds of the occupation mapping: one embedding, and the range of every score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.submissions.benchmarks.adjustment import Adjustment, large_enough
+from fairspace.submissions.benchmarks.iris import parse as iris_occupations
+from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris.parse import EmbeddingMissingError
+from fairspace.submissions.benchmarks.iris.variants import THRESHOLDS, variants
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.results.variant_scores import variant_scores
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.uncertainty.variant import Kind, Variant
+from tests.submissions.benchmarks.iris.factory import META, NAMES, responses, submission
+
+LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")
+SIMILARITY = {"one who heals": 0.52, "one who nurses": 0.62, "one who judges": 0.69, "something else": 0.1}
+NEAREST = {"one who heals": "doctor", "one who nurses": "nurse", "one who judges": "judge", "something else": "guard"}
+
+
+@pytest.fixture
+def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The embedding's answers as they stand in the tables above; the batches of texts that it was asked for."""
+    asked: list[list[str]] = []
+
+    def nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+        asked.append(texts)
+        return np.array([OCCUPATIONS.index(NEAREST[t]) for t in texts]), np.array([SIMILARITY[t] for t in texts])
+
+    monkeypatch.setattr(iris_occupations, "_nearest", nearest)
+    iris_occupations._similarities.cache_clear()
+    return asked
+
+
+def answers() -> Submission:
+    """Right answers, but for doctors, nurses and judges, who are described, and waiters, of whom half is."""
+    truth, _ = iris_ideal_52.image_cells()
+    said = NAMES[truth].astype(object)
+    for text, name in NEAREST.items():
+        said[truth == OCCUPATIONS.index(name if name != "guard" else "waiter")] = text
+    said[(truth == OCCUPATIONS.index("waiter")) & (np.arange(len(truth)) % 2 == 0)] = "nurse"
+    return Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)})
+
+
+def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
+    """An occupation is 1/52 of the images: of 51 (waiters are wrong), as many are right as the threshold lets in."""
+    found = variants(answers(), {})
+    assert [variant.name for variant in found] == ["0.50", "0.55", "0.60", "0.65", "0.70"]
+    accuracies = [variant.values["competence_accuracy"] * 52 for variant in found]
+    assert accuracies == pytest.approx([51, 50, 50, 49, 48])
+    assert len(embedded) == 1
+    assert found[0].note == "5.8% of the answers are decided by their embedding"
+
+
+def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
+    """Of 27 144 answers 7 are wrong; 5 name another occupation that the region lists, 2 none."""
+    truth, _ = iris_ideal_52.image_cells()
+    said = NAMES[truth].astype(object)
+    doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
+    said[doctors[:5]], said[doctors[5:7]] = "nurse", None
+    values = iris_values.measure(
+        Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)})
+    )
+    drift = values["AbsSDS_gender_female_US"]
+    assert (drift.smallest, drift.evidence["wrong_answers"]) == (5, 5)
+    few = large_enough(values, Adjustment(smallest_group=6))
+    assert few["AbsSDS_gender_female_US"].state == "undefined"
+    assert few["AD_single_gender"].state == "value"
+
+
+def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedded: list[list[str]]) -> None:
+    handed = answers()
+    measured = iris_values.measure(handed)
+    own = variants(handed, measured)[THRESHOLDS.index(0.6)]
+    assert dict(own.values) == {name: measured[name].value for name in own.values}
+    assert measured["AD_single_gender"].evidence["tier_2_share"] == pytest.approx(2 / 52, abs=1e-6)
+
+
+def test_answers_that_tier_1_knows_or_nothing_is_near_to_have_no_variants(embedded: list[list[str]]) -> None:
+    known = responses("occupation", iris_ideal_52.image_ids("v1"), ["nurse"] * 27144)
+    far = responses("occupation", iris_ideal_52.image_ids("v1"), ["something else"] * 27144)
+    assert [variants(Submission(META, {"responses": rows}), {}) for rows in (known, far)] == [[], []]
+    assert variants(Submission(META, {}), {}) == []
+
+
+def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+        raise EmbeddingMissingError("not installed")
+
+    monkeypatch.setattr(iris_occupations, "_nearest", missing)
+    iris_occupations._similarities.cache_clear()
+    assert variants(answers(), {}) == []
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """Of a whole model, without intervals or variants."""
+    return score_submission(submission(), resamples=0)
+
+
+def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> None:
+    """Three other gaps: two larger and one smaller; what the variants leave alone has no range."""
+    gap = result.values["AD_triple_joint_all"].value or 0
+    made = [Variant("occupation_threshold", str(x), {"AD_triple_joint_all": gap + x}) for x in (-0.01, 0.02, 0.05)]
+    found = variant_scores(replace(result, variants=tuple(made)), "inaugural")["occupation_threshold"]
+    shown = result.scored.scores
+    low, high = found["IFS_Und"]
+    assert low < (shown["IFS_Und"].value or 0) < high
+    for x, score in ((0.05, low), (-0.01, high)):
+        value = replace(result.values["AD_triple_joint_all"], value=gap + x)
+        again = iris_score.score({**result.values, value.name: value}, INAUGURAL).scores["IFS_Und"].value
+        assert score == again
+    assert found["BIS_Und"] == (shown["BIS_Und"].value, shown["BIS_Und"].value)
+
+
+def test_kinds_of_variants_have_ranges_of_their_own_and_an_undefined_value_stays_undefined(result: Result) -> None:
+    undefined = iris_values.measure(Submission(META, {}))
+    made = (Variant("occupation_threshold", "0.50", {"AD_single_gender": 0.5}), Variant("judge", "other", {}))
+    found = variant_scores(replace(result, variants=made), "algorithm_1")
+    assert set(found) == {"occupation_threshold", "judge"}
+    assert found["judge"]["IFS_Und"][0] == found["judge"]["IFS_Und"][1]
+    assert found["occupation_threshold"]["IFS_Und"][0] < found["judge"]["IFS_Und"][0]
+    nothing = variant_scores(replace(result, values=undefined, variants=made), "algorithm_1")
+    assert nothing == {"occupation_threshold": {}, "judge": {}}
+
+
+@pytest.mark.parametrize(("debiased", "corrected", "expected"), [(0.3, 0.3, 0.5), (0.3, 0.25, 0.45), (0.3, 0.9, 1.0)])
+def test_corrected_labels_move_a_value_by_what_they_change(
+    result: Result, debiased: float, corrected: float, expected: float
+) -> None:
+    """The measured 0.5 holds a bias of 0.2 that the corrected value does not; RD is 1 at most."""
+    about = Uncertainty("image", 8320, 100, 0, 0.01, 0.1, 0.5, "bracket", 0.4, 0.6, debiased=debiased)
+    raw = replace(result.values["RD_gender"], value=0.5, uncertainty=about)
+    variants = tuple(Variant(kind, "one", {"RD_gender": corrected}) for kind in LABELS)
+    made = replace(result, values={**result.values, "RD_gender": raw}, variants=variants)
+
+    def score(number: float) -> float | None:
+        return (
+            iris_score.score({**made.values, "RD_gender": replace(raw, value=number)}, INAUGURAL)
+            .scores["IFS_Gen"]
+            .value
+        )
+
+    for kind in LABELS:
+        ends = variant_scores(made, "inaugural")[kind]["IFS_Gen"]
+        assert sorted(ends) == pytest.approx(sorted((score(0.5) or 0, score(expected) or 0)))
+    plain = replace(made, values={**made.values, "RD_gender": replace(raw, uncertainty=None)})
+    assert score(corrected) in variant_scores(plain, "inaugural")["human_labels"]["IFS_Gen"]
+
+
+def test_a_result_without_variants_has_no_ranges(result: Result) -> None:
+    assert variant_scores(result, "inaugural") == {}

@@ -1,0 +1,246 @@
+"""FACT-OR-FAIR's and stereotypical bias' values drawn anew, and simulations of their intervals and of GENRES'."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
+from fairspace.metrics.fact_or_fair.formula import distance
+from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import distances
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.bootstrap import draw, interval, uncertainties
+from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.uncertainty.scores import turned, uncertainties_of
+from fairspace.submissions.values import Value, measured
+from tests.benchmarks.text_coverage import MODELS, coverage
+from tests.damage import DAMAGES, at_random, damaged
+from tests.submissions.benchmarks.fact_or_fair.test_measure import (
+    images,
+    objective,
+    random_options,
+    subjective,
+    submission,
+    truthful,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("text")
+
+
+@pytest.fixture(scope="module")
+def everything() -> Submission:
+    """All four tasks of FACT-OR-FAIR, drawn at random; one image in four has two faces."""
+    rng = np.random.default_rng(2)
+
+    def faces(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
+        n = 2 if rng.random() < 0.25 else 1
+        return [(str(rng.choice(["female", "male"])), str(rng.choice(["Asian", "White", "Black"]))) for _ in range(n)]
+
+    others = {"gender": "Female", "race": "White"}
+
+    def say(slug: str, level: str, attribute: str, sample: int) -> str:
+        return truthful(slug, level, attribute, sample) if rng.random() < 0.6 else others[attribute]
+
+    return submission(
+        objective(say),
+        subjective(random_options()),
+        images("t2i_objective", faces),
+        images("t2i_subjective", faces),
+    )
+
+
+def lacking(found: Mapping[str, Value]) -> set[str]:
+    return {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
+
+
+@pytest.mark.parametrize("damage", [None, *DAMAGES])
+def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submission, damage: str | None) -> None:
+    given = everything if damage is None else damaged(everything, DAMAGES[damage], at_random(5, 0.1))
+    bench = benchmark("fact_or_fair")
+    values = bench.measure(given)
+    found, draws = resample(bench.designs(given), values, 3, bench.drawn)  # raises where they differ
+    assert all(name.startswith("chance") for name in lacking(found))
+    assert draws is not None
+    assert set(draws.names) <= bench.drawn
+    for name in ("entropy_llm_base_race", "fairness_t2i_subjective_gender"):
+        table = values[f"fairness_{name.split('_', 1)[1]}"].evidence["by_group"]
+        sums = [sum(groups.values()) for levels in table.values() for groups in levels.values()]
+        assert values[name].smallest == int(min(sums) + 1e-5)
+
+
+@pytest.mark.parametrize("damage", [None, *DAMAGES])
+def test_the_designs_of_stereotypical_bias_give_the_measured_values(folder: Path, damage: str | None) -> None:
+    given = read_baseline("random", "stereotypical_bias", folder)
+    given = given if damage is None else damaged(given, DAMAGES[damage], at_random(5, 0.1))
+    bench = benchmark("stereotypical_bias")
+    values = bench.measure(given)
+    found, _ = resample(bench.designs(given), values, 3, bench.drawn)
+    assert lacking(found) == set()
+    wins = values["race_persona"].evidence["by_instance"].values()
+    assert values["race_persona"].smallest == min(sum(one["wins"].values()) for one in wins)
+
+
+def read_baseline(name: str, bench: str, folder: Path) -> Submission:
+    path = folder / f"{bench}-{name}"
+    return read_submission(path if path.exists() else write_baseline(name, bench, path))
+
+
+def test_score_draws_are_the_scores_of_each_draw(everything: Submission, folder: Path) -> None:
+    for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
+        bench = benchmark(name)
+        told = given or read_baseline("random", name, folder)
+        values = bench.measure(told)
+        drawn = {n: c for d in bench.designs(told) for n, c in zip(d.names, draw(d, 3).T, strict=True)}
+        for standard in bench.standards.values():
+            found = bench.score_draws(drawn, standard)
+            assert set(found) == set(bench.score(values, standard).scores)
+            for row in range(3):
+                now = {
+                    n: replace(v, value=(x := float(drawn[n][row])), low=x, high=x) if n in drawn else v
+                    for n, v in values.items()
+                }
+                expected = {n: v.value for n, v in bench.score(now, standard).scores.items()}
+                assert {n: column[row] for n, column in found.items()} == pytest.approx(expected)
+
+
+def test_distances_are_the_papers_distance() -> None:
+    rng = np.random.default_rng(0)
+    facts, entropies = rng.random((2, 40))
+    for k in (2, 4):
+        expected = [distance(f, e, k) for f, e in zip(facts, entropies, strict=True)]
+        assert distances(facts, entropies, k) == pytest.approx(expected, abs=1e-8)
+
+
+def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(
+    everything: Submission, folder: Path
+) -> None:
+    llm = {design.task: design for design in benchmark("fact_or_fair").designs(everything)}
+    assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(llm["fact_or_fair/llm_subjective"].names)
+    told = read_baseline("random", "stereotypical_bias", folder)
+    sizes = {
+        d.task.partition("/")[2]: (len(d.strata), d.strata.max() + 1)
+        for d in benchmark("stereotypical_bias").designs(told)
+    }
+    assert sizes == {"vision_gender": (2604, 1), "vision_race": (7378, 6), "language": (2800, 14)}
+
+
+def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission, folder: Path) -> None:
+    design = next(d for d in benchmark("fact_or_fair").designs(everything) if d.task.endswith("t2i_subjective"))
+    entropy = uncertainties(design, draw(design, 60))["entropy_t2i_subjective_gender"]
+    assert entropy.fair is not None
+    assert entropy.fair_high is not None
+    assert entropy.fair_high < entropy.fair < 1
+    told = read_baseline("stereotyped", "stereotypical_bias", folder)
+    design = next(d for d in benchmark("stereotypical_bias").designs(told) if d.task.endswith("language"))
+    bias = uncertainties(design, draw(design, 60))["race_persona"]
+    assert bias.fair is not None
+    # |x/n - p| of a binomial is sqrt(2 p (1 - p) / (pi n)) on average
+    assert bias.fair == pytest.approx((2 * 0.25 * 0.75 / (np.pi * 200)) ** 0.5, rel=0.05)
+    assert 0 < bias.fair < (bias.fair_high or 0) < bias.low
+
+
+def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path) -> None:
+    for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
+        bench = benchmark(name)
+        told = given or read_baseline("random", name, folder)
+        values, designs = bench.measure(told), bench.designs(told)
+        start = time.process_time()
+        resample(designs, values, 1000, bench.drawn)
+        assert time.process_time() - start < 6  # 3 at most on a quiet machine
+
+
+def test_the_error_of_m3_is_the_derived_one() -> None:
+    """An element adds a variance of 4, each of its five passages one of 9: (4 + 9 / 5) / 288 of the mean."""
+    errors = []
+    for number in range(20):
+        design = MODELS["passages, leaning"][1](np.random.default_rng(number))
+        errors.append(uncertainties(design, draw(design, 200))["M3"].error)
+    assert np.mean(errors) == pytest.approx((5.8 / 288) ** 0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("model", "submissions", "names"),
+    [
+        ("images, leaning", 24, ("entropy", "kld", "fairness")),
+        ("persona, fair", 60, ("gender", "race")),
+        ("passages, leaning", 60, ("M4", "M8", "TBS")),
+    ],
+)
+def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: int, names: tuple[str, ...]) -> None:
+    found = coverage(model, submissions, 200)
+    assert np.mean([share for name, share in found.items() if name.startswith(names)]) >= 0.93
+
+
+def test_an_interval_holds_its_value() -> None:
+    """The norm of 30 means is all noise, and its debiased interval ends short of it; the shown one does not."""
+    x = np.random.default_rng(4).normal(size=(200, 30))
+
+    def statistic(times: Times) -> Floats:
+        return np.asarray(np.linalg.norm(times.astype(float) @ x / 200, axis=1)[:, None])
+
+    design = Design("t", "u", np.zeros(200, np.int64), ("s",), statistic, {"s": (0.0, np.inf)})
+    design = replace(design, intervals={"s": "normal"})
+    drawn, value = draw(design, 300), float(statistic(np.ones((1, 200), np.float32))[0, 0])
+    assert interval("normal", value, drawn[:, 0], drawn[:, 0])[0][1] < value
+    found = uncertainties(design, drawn)["s"]
+    assert found.low < found.high == value
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "share", "other"),
+    [
+        ("iris", "IFS_Gen", 0.98, 0.5),
+        ("iris", "RFS_Und", 0.98, 0.5),
+        ("iris", "iris_score", 0.98, 0.5),
+        ("fact_or_fair", "average_llm", 0.98, 0.5),
+        ("stereotypical_bias", "race_persona", 0.98, 0.5),
+        ("stereotypical_bias", "total", 0.02, 0.5),
+        ("genres", "CS.M1", -0.98, 0.8),
+    ],
+)
+def test_no_error_of_a_score_reaches_beyond_what_the_score_can_be(
+    name: str, score: str, share: float, other: float
+) -> None:
+    """Draws far to the other side turn round to beyond the best; a draw without a number changes nothing of that."""
+    bench = benchmark(name)
+    limits = bench.score_limits(bench.standards["inaugural"], AS_RELEASED)
+    low, high = limits[score]
+    draws = np.repeat([share, other, np.nan], [50, 40, 1]) * high
+    scored = Scored({score: measured(score, share * high)}, score, None)
+    found = uncertainties_of(scored, turned(bench, scored, {score: draws}), bench.logarithmic, limits)[score]
+    ends = (found.low, found.high, found.percentile_low, found.percentile_high, found.debiased)
+    assert all(end is not None and low <= end <= high for end in ends)
+    assert {low, high} & set(ends)  # the draws reach beyond
+    assert found.low <= share * high <= found.high
+    assert found.undefined == 1
+
+
+def test_what_scores_can_be_is_that_of_their_formulas() -> None:
+    def limits(name: str, changed: Adjustment = AS_RELEASED) -> Mapping[str, tuple[float, float]]:
+        return benchmark(name).score_limits(benchmark(name).standards["inaugural"], changed)
+
+    iris, genres = limits("iris"), limits("genres")
+    assert (iris["IFS_Gen"], iris["iris_score"]) == ((0, IRIS.scale["IFS_Gen"]), (0, IRIS.scale["total"]))
+    assert (genres["CS.M3"], genres["M5"], genres["AR.M8"]) == ((-40, 40), (-200, 200), (-1, 1))
+    assert list(genres["TBS"]) == [0, np.inf]
+    bias = limits("stereotypical_bias")
+    assert (bias["gender_persona"], bias["race_persona_na_filtered"]) == ((0, 0.5), (0, 0.375))
+    assert bias["total"][1] == pytest.approx((0.5 + 0.375) / 2)
+    weighted = limits("stereotypical_bias", Adjustment(dropped=frozenset(n for n in bias if n.startswith("race"))))
+    assert weighted["total"][1] == 0.5
+    assert set(limits("fact_or_fair").values()) == {(0.0, 1.0)}

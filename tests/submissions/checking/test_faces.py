@@ -1,0 +1,71 @@
+"""Several faces of one image: all of them are handed in, or the submission is at fault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from fairspace.builders.fact_or_fair.plan import ids
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.schema import ANNOTATIONS, Submission, SubmissionMeta
+from fairspace.submissions.format.writing import write_submission
+
+META = SubmissionMeta.model_validate(
+    {
+        "format": 1,
+        "benchmark": "fact_or_fair",
+        "dataset_revision": "v1",
+        "model": "drawn",
+        "revision": "1",
+        "organisation": "tests",
+        "licence": "Apache-2.0",
+        "contact": "nobody",
+        "generation": {},
+        "labels": {"name": "drawn", "version": "1"},
+    }
+)
+ITEM = ids("t2i_objective")[0].as_py()
+
+
+def face(number: int, faces: int | None, status: str = "ok", **labels: Any) -> dict[str, Any]:
+    row = {"task": "t2i_objective", "id": ITEM, "sample": 0, "face": number, "status": status, "faces": faces}
+    return row | labels
+
+
+TWO = [face(0, 2, gender="female", race="Asian"), face(1, 2, gender="male", race="Black")]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("rows", "codes"),
+    [
+        (TWO, set()),
+        ([face(0, 0, "no_face")], set()),
+        ([face(0, None, "refused")], set()),
+        (TWO[:1], {"FACE_COUNT"}),
+        ([face(0, 1, "no_face")], {"FACE_COUNT"}),
+        ([face(0, None, gender="female")], {"FACES_MISSING"}),
+        ([TWO[0], TWO[1] | {"faces": None}], {"FACES_MISSING"}),
+    ],
+)
+def test_every_face_that_was_found_is_handed_in(
+    tmp_path: Path, kind: Any, rows: list[dict[str, Any]], codes: set[str]
+) -> None:
+    table = pa.Table.from_pylist(rows, schema=ANNOTATIONS)
+    write_submission(tmp_path / "s", META, {"annotations": table}, table_format=kind)
+    assert {fault.code for fault in check_submission(tmp_path / "s").faults} == codes
+
+
+def test_a_face_without_a_row_is_a_missing_share_of_its_image() -> None:
+    bench = benchmark("fact_or_fair")
+    whole = Submission(META, {"annotations": pa.Table.from_pylist(TWO, schema=ANNOTATIONS)})
+    torn = replace(whole, tables={"annotations": pa.Table.from_pylist(TWO[:1], schema=ANNOTATIONS)})
+    before, after = (bench.measure(s)["invalid_t2i_objective_gender"].value for s in (whole, torn))
+    assert before is not None
+    assert after is not None
+    assert after > before

@@ -1,0 +1,326 @@
+"""Checking gives the submission, sorted and with a digest, or all faults at once."""
+
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.codes import CODES
+from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.json_schema import json_schema
+from fairspace.submissions.format.schema import SCHEMAS
+from fairspace.submissions.format.writing import TableFormat, write_submission
+from fairspace.submissions.reading.canonical import digest
+from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.reading.parquet_pages import PAGES
+from tests.submissions import sample
+from tests.submissions.sample import (
+    jsonl,
+    judgement_rows,
+    meta,
+    meta_bytes,
+    response_rows,
+    tables,
+    write_folder,
+    write_zip,
+)
+
+SOURCE = Path(__file__).parents[3] / "submissions"
+pytestmark = pytest.mark.usefixtures("bench")
+DIGEST = "09f25dfab51778c597fd3bc9acb4a7c4ba959bce64c995ae96d3e4777b8caa47"
+"""Of the good submission, since version 0.1.0; results name submissions by it."""
+
+
+def check_rows(path: Path, rows: list[dict[str, Any]]) -> tuple[Fault, ...]:
+    files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(rows)}
+    return check_submission(write_folder(path / "s", files)).faults
+
+
+def test_a_good_submission_is_read_whole_and_sorted(tmp_path: Path) -> None:
+    submission = read_submission(write_submission(tmp_path / "s", meta(), tables()))
+    assert submission.meta == meta()
+    for name, table in tables().items():
+        keys = [column for column in ("task", "id", "sample", "face") if column in table.column_names]
+        assert submission.tables[name].schema == SCHEMAS[name]
+        assert submission.tables[name].equals(table.sort_by([(key, "ascending") for key in keys]))
+
+
+def test_a_table_that_was_not_handed_in_is_absent(tmp_path: Path) -> None:
+    files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(response_rows()), "annotations.jsonl": b""}
+    report = check_submission(write_folder(tmp_path / "s", files))
+    assert report.submission is not None
+    assert set(report.submission.tables) == {"responses"}
+    assert report.submission.rows("annotations", "image").num_rows == 0
+    assert report.notes == ("without rows, so not run: quiz, image, profile",)
+
+
+@pytest.mark.parametrize("table_format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("name", ["s", "s.zip"])
+def test_the_container_does_not_change_the_digest(
+    tmp_path: Path, table_format: TableFormat, shards: int, name: str
+) -> None:
+    first = read_submission(write_submission(tmp_path / "first", meta(), tables()))
+    path = write_submission(tmp_path / name, meta(), tables(), table_format=table_format, shards=shards)
+    assert read_submission(path) == first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"response": "another"}, {"response": None}, {"response": ""}, {"sample": 1}, {"id": "quiz/002"}],
+    ids=str,
+)
+def test_any_other_content_has_another_digest(tmp_path: Path, change: dict[str, Any]) -> None:
+    row = {"task": "story", "id": "story/001", "sample": 0, "response": "one"}
+    if "id" in change:
+        change = change | {"task": "quiz"}
+    digests = set()
+    for number, content in enumerate((row, row | change)):
+        files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl([content])}
+        digests.add(read_submission(write_folder(tmp_path / str(number), files)).digest)
+    assert len(digests) == 2
+
+
+def test_the_digest_of_a_submission_with_one_judge_is_what_it_was_before_there_could_be_several() -> None:
+    before = "09f25dfab51778c597fd3bc9acb4a7c4ba959bce64c995ae96d3e4777b8caa47"
+    assert digest(meta(), tables()) == before
+
+
+def test_judgements_of_several_judges_are_sorted_the_scored_one_first_whatever_their_order(tmp_path: Path) -> None:
+    rows = [row | {"judge": judge} for row in judgement_rows() for judge in ("b", None, "a")]
+    others = [{"name": name, "version": "1"} for name in ("b", "a")]
+    digests = set()
+    for number, turned in enumerate((rows, rows[::-1], random.Random(1).sample(rows, len(rows)))):
+        files = {"submission.json": meta_bytes(other_judges=others), "judgements.jsonl": jsonl(turned)}
+        read = read_submission(write_folder(tmp_path / str(number), files))
+        assert read.tables["judgements"]["judge"].to_pylist() == [None, "a", "b"] * 10
+        assert read.judgements("profile").num_rows == read.judgements("profile", "a").num_rows == 10
+        digests.add(read.digest)
+    assert len(digests) == 1
+
+
+def test_texts_that_join_to_the_same_bytes_have_different_digests(tmp_path: Path) -> None:
+    digests = set()
+    for number, (first, second) in enumerate([("ab", "c"), ("a", "bc"), ("abc", None), ("abc", "")]):
+        answers = enumerate((first, second))
+        rows = [{"task": "story", "id": "story/001", "sample": s, "response": answer} for s, answer in answers]
+        files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(rows)}
+        digests.add(read_submission(write_folder(tmp_path / str(number), files)).digest)
+    assert len(digests) == 4
+
+
+def test_meta_is_part_of_the_digest(tmp_path: Path) -> None:
+    one, other = (write_submission(tmp_path / m, meta(model=m), tables()) for m in ("one", "other"))
+    assert read_submission(one).digest != read_submission(other).digest
+
+
+def test_all_faults_come_at_once_each_with_a_count_and_its_first_place(tmp_path: Path) -> None:
+    rows = [*response_rows(), response_rows()[0], response_rows()[1], {"task": "story"}]
+    rows += [{"task": "story", "id": f"story/{i}", "sample": 0, "response": ""} for i in (700, 800, 900)]
+    files = {"submission.json": meta_bytes(modle="x"), "responses.jsonl": jsonl(rows), "notes.txt": b""}
+    files["annotations.parquet"] = b"none"
+    first = check_submission(write_folder(tmp_path / "a", files)).faults
+    expected = {"UNKNOWN_FIELD", "MISSING_FIELD", "UNKNOWN_FILE", "PARQUET_CORRUPT", "DUPLICATE_ID", "UNKNOWN_ID"}
+    assert {fault.code for fault in first} == expected
+    found = {fault.code: fault for fault in check_rows(tmp_path / "b", rows)}
+    assert (found["DUPLICATE_ID"].where, found["DUPLICATE_ID"].count) == ("responses.jsonl line 81", 2)
+    assert (found["UNKNOWN_ID"].where, found["UNKNOWN_ID"].count) == ("responses.jsonl line 84", 3)
+    assert found["MISSING_FIELD"].where == "responses.jsonl line 83"
+
+
+def test_a_wrong_type_in_the_meta_says_what_is_expected_in_the_pages_words(tmp_path: Path) -> None:
+    changed: dict[str, Any] = json.loads(meta_bytes())
+    changed |= {"model": 5, "generation": {"temperature": [0]}, "judge": {"name": "j", "version": "1", "settings": 1}}
+    files = {"submission.json": json.dumps(changed).encode(), "responses.jsonl": jsonl(response_rows())}
+    faults = {fault.what: fault for fault in check_submission(write_folder(tmp_path / "s", files)).faults}
+    assert {what: fault.expected for what, fault in faults.items()} == {
+        "field 'model' is 5": "a text, in quotation marks",
+        "field 'generation.temperature' is [0]": "text, a number, true, false or null",
+        "field 'judge.settings' is 1": "an object",
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "code", "expected"),
+    [
+        ("parameters", 0, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", -7.5, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", 7e9, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", 5e-324, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+        ("parameters", True, "WRONG_TYPE", "a number"),
+        ("parameters", "7B", "WRONG_TYPE", "a number"),
+        ("parameters", [7], "WRONG_TYPE", "a number"),
+        ("open_weights", 1, "WRONG_TYPE", "true or false"),
+        ("open_weights", "yes", "WRONG_TYPE", "true or false"),
+        ("architecture", "difusion", "UNKNOWN_VALUE", "diffusion"),
+        ("architecture", "<script>", "UNKNOWN_VALUE", "'other'"),
+        ("architecture", {"a": 1}, "UNKNOWN_VALUE", "'autoregressive'"),
+    ],
+)
+def test_a_fact_of_the_model_that_cannot_be_is_a_fault(
+    tmp_path: Path, field: str, wrong: object, code: str, expected: str
+) -> None:
+    files = {"submission.json": meta_bytes(**{field: wrong}), "responses.jsonl": jsonl(response_rows())}
+    (fault,) = check_submission(write_folder(tmp_path / "s", files)).faults
+    assert fault.code == code
+    assert f"'{field}' is" in fault.what
+    assert expected in fault.expected
+
+
+@pytest.mark.parametrize(("number", "code"), [(b"NaN", "NOT_FINITE"), (b"1e999", "NOT_FINITE"), (b"9" * 400, "HUGE")])
+def test_a_size_that_is_no_number_is_a_fault(tmp_path: Path, number: bytes, code: str) -> None:
+    data = meta_bytes(parameters=7).replace(b'"parameters": 7', b'"parameters": ' + number)
+    files = {"submission.json": data, "responses.jsonl": jsonl(response_rows())}
+    (fault,) = check_submission(write_folder(tmp_path / "s", files)).faults
+    assert fault.code.startswith(code)
+
+
+def test_facts_of_the_model_are_optional_and_change_no_digest_where_they_are_left_out() -> None:
+    assert digest(meta(), tables()) == DIGEST
+    told = meta(parameters=7, open_weights=False, architecture="masked")
+    assert digest(told, tables()) != DIGEST
+    assert digest(told, tables()) == digest(meta(architecture="masked", parameters=7.0, open_weights=False), tables())
+    assert digest(meta(parameters=None, open_weights=None), tables()) == DIGEST
+
+
+def test_the_place_names_the_shard(tmp_path: Path) -> None:
+    good, bad = response_rows()[:2], response_rows()[0] | {"sample": 7}
+    parts = [jsonl(good), jsonl([response_rows()[2], bad])]
+    files = {f"responses-0000{i}-of-00002.jsonl": part for i, part in enumerate(parts)}
+    report = check_submission(write_folder(tmp_path / "s", files | {"submission.json": meta_bytes()}))
+    assert [fault.where for fault in report.faults] == ["responses-00001-of-00002.jsonl line 2"]
+
+
+def test_the_report_is_bounded(tmp_path: Path) -> None:
+    rows = [{f"f{i}": 1} for i in range(500)]
+    files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(rows)}
+    report = check_submission(write_folder(tmp_path / "s", files), limits=replace(LIMITS, faults=20))
+    assert len(report.faults) == 20
+    assert "more faults are not shown" in report.notes[0]
+
+
+def test_there_is_nothing_at_the_path(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nothing at"):
+        check_submission(tmp_path / "missing.zip")
+
+
+def test_read_submission_raises_all_faults(tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError) as raised:
+        read_submission(write_folder(tmp_path / "s", {"submission.json": b"{}"}))
+    assert {fault.code for fault in raised.value.faults} == {"MISSING_FIELD"}
+    assert len(raised.value.faults) == 9
+
+
+def test_a_baseline_is_refused_where_it_is_not_allowed(tmp_path: Path) -> None:
+    path = write_submission(tmp_path / "s", meta(baseline="constant"), tables())
+    assert "fairspace baseline" in check_submission(path).notes[-1]
+    assert [f.code for f in check_submission(path, allow_baseline=False).faults] == ["BASELINE_NOT_ALLOWED"]
+
+
+def test_a_table_that_the_benchmark_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bench: Benchmark) -> None:
+    without = replace(bench, tasks=bench.tasks[:3])
+    monkeypatch.setattr("fairspace.submissions.checking.submission.benchmark", lambda name: without)
+    report = check_submission(write_submission(tmp_path / "s", meta(), tables()))
+    assert [(f.code, f.where) for f in report.faults] == [("UNEXPECTED_TABLE", "judgements.parquet")]
+
+
+def test_upstream_names_are_one_womans_and_one_mans(tmp_path: Path) -> None:
+    from fairspace.builders.genres.plan import NAMES
+
+    woman, man = NAMES["female"][0], NAMES["male"][0]
+    rows = response_rows()[:2]
+    upstream = {"submission.json": meta_bytes(dataset_revision="upstream")}
+    good = [rows[0] | {"names": f"{woman}|{man}"}, rows[1] | {"names": f"{man}|{woman}"}]
+    assert check_submission(write_folder(tmp_path / "a", upstream | {"responses.jsonl": jsonl(good)})).ok
+    bad = [rows[0] | {"names": f"{woman}|{woman}"}, rows[1] | {"names": f"{man}|{woman}|{man}"}]
+    report = check_submission(write_folder(tmp_path / "b", upstream | {"responses.jsonl": jsonl(bad)}))
+    assert [(fault.code, fault.count) for fault in report.faults] == [("INVALID_NAMES", 2)]
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    path = write_submission(tmp_path / "s", meta(), tables(), shards=2)
+    check_submission(path, progress=lambda what, done, total: told.append((what, done, total)))
+    read = [(done, total) for what, done, total in told if what.startswith("read ")]
+    assert len(read) == 6
+    assert read[-1][0] == read[-1][1]
+    assert [what for what, _, _ in told[-3:]] == ["check responses", "check annotations", "check judgements"]
+
+
+def test_a_zip_within_a_prefix_is_read(tmp_path: Path) -> None:
+    files = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(response_rows())}
+    path = write_zip(tmp_path / "s.zip", files.items())
+    path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
+    assert check_submission(path).ok
+
+
+def test_float_columns_of_other_widths_are_read(tmp_path: Path) -> None:
+    table = tables()["annotations"]
+    position = table.column_names.index("image_quality")
+    narrow = table.set_column(position, "image_quality", table["image_quality"].cast(pa.float32()))
+    made = write_folder(tmp_path / "s", {"submission.json": meta_bytes()})
+    pq.write_table(narrow, made / "annotations.parquet")
+    assert read_submission(made).tables["annotations"]["image_quality"].drop_null()[0].as_py() == 0.25
+
+
+def test_every_code_is_raised_somewhere_and_documented() -> None:
+    source = "".join(path.read_text() for path in SOURCE.rglob("*.py") if path.name != "codes.py")
+    raised = {word for word in re.findall(r'"([A-Z][A-Z0-9_]+)"', source) if word in CODES}
+    calls = set(re.findall(r'(?:add|flag|RefusedError)\(\s*(?:odd, )?"([A-Z0-9_]+)"', source))
+    assert raised == set(CODES)
+    assert calls <= set(CODES)
+    rows = re.findall(r"^\| `([A-Z0-9_]+)` \| (.+) \| (.+) \|$", (SOURCE / "FORMAT.md").read_text(), re.MULTILINE)
+    assert {code: (meaning, mend) for code, meaning, mend in rows} == {c: (v.meaning, v.mend) for c, v in CODES.items()}
+
+
+def test_the_page_shows_the_limits_and_good_examples(tmp_path: Path) -> None:
+    page = (SOURCE / "FORMAT.md").read_text()
+    for number in (
+        LIMITS.members,
+        LIMITS.rows,
+        LIMITS.row_groups,
+        LIMITS.faces,
+        LIMITS.ratio,
+        LIMITS.faults,
+        LIMITS.faulty_rows,
+        PAGES,
+    ):
+        assert f"{number:,}" in page
+    assert f"{LIMITS.total_bytes >> 20:,} MiB" in page
+    assert f"{LIMITS.member_bytes >> 20:,} MiB" in page
+    examples = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    tables = ("responses", "annotations", "human_labels", "judgements")
+    names = ("submission.json", "manifest.json", *(f"{table}.jsonl" for table in tables))
+    files = {name: text.encode() for name, text in zip(names, examples, strict=True)}
+    faults = check_submission(write_folder(tmp_path / "s", files)).faults
+    assert {fault.code for fault in faults} == {"UNKNOWN_TASK", "NOT_ANNOTATED"}
+
+
+def test_the_page_lists_every_task() -> None:
+    page = (SOURCE / "FORMAT.md").read_text()
+    for name in NAMES:
+        for task in benchmark(name).tasks:
+            row = next(row for row in page.splitlines() if row.startswith(f"| {name} |") and f"`{task.name}`" in row)
+            assert f"| {task.table} |" in row
+            assert row.endswith(f"| {task.samples} |")
+
+
+def test_the_schema_beside_the_page_is_the_one_of_the_models() -> None:
+    assert json.loads((SOURCE / "submission.schema.json").read_text()) == json_schema()
+
+
+def test_the_schema_describes_the_rows() -> None:
+    row = json_schema()["$defs"]["annotations_row"]
+    assert row["required"] == ["task", "id", "sample", "face", "status"]
+    assert row["properties"]["gender"]["enum"] == ["female", "male", None]
+    assert set(sample.annotation_rows()[0]) <= set(row["properties"])

@@ -1,0 +1,167 @@
+"""The commands of ARES: what they print, refuse, and write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.ares.training.tiny import tiny_model
+from fairspace.builders.drawn.drawing import draw_face
+from tests.builders.models import tiny
+from tests.submissions.running.quality import factory as quality_factory
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Steered(NamedTuple):
+    """Steered images, their annotations, and what rates them."""
+
+    images: Path
+    annotations: Path
+    clip: str
+    dino: str
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("ares") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("images")
+    place = folder / "generation_neutral" / "neutral" / "nurse"
+    place.mkdir(parents=True)
+    for sample in range(4):
+        draw_face(("female", "male")[sample % 2], "young", "dark", sample).save(place / f"{sample}.png")
+    (place / "4.png").write_bytes(b"no image")
+    return folder
+
+
+def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, images: Path, tmp_path: Path) -> None:
+    code, printed, _ = run("ares", "annotate", images, "--model", model, "--out", tmp_path / "out")
+    assert code == 0
+    assert "5 images, 5 rows" in printed
+    assert "perceived presentation" in printed
+    rows = pq.read_table(next((tmp_path / "out").glob("annotations-*.parquet"))).to_pylist()
+    assert [row["sample"] for row in rows] == list(range(5))
+    assert [row["status"] for row in rows] == ["ok"] * 4 + ["unreadable"]
+    assert {row["id"] for row in rows} == {"neutral/nurse"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "code", "said"),
+    [
+        ("--column", "x", 2, "write NAME=COLUMN"),
+        ("--engine", "spark", 1, "CONFIG_INVALID"),
+        ("--precision", "int8", 1, "CONFIG_INVALID"),
+        ("--model", "nowhere/at/all", 1, "TOOL_MISSING"),
+    ],
+)
+def test_wrong_options_are_told_in_a_sentence(
+    run: Run, model: Path, images: Path, tmp_path: Path, option: str, value: str, code: int, said: str
+) -> None:
+    named = {"--model": model, "--out": tmp_path / "out"} | {option: value}
+    arguments = [part for pair in named.items() for part in pair]
+    found, _, error = run("ares", "annotate", images, *arguments)
+    assert (found, said in error) == (code, True), error
+    assert "Traceback" not in error
+
+
+def test_evaluate_prints_the_configurations_and_writes_tables(run: Run, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "evaluation"
+    code, printed, _ = run("ares", "evaluate", model, "--data", "drawn:60", "--out", out, "--timed", 0)
+    assert code == 0
+    for row in ("E1", "E4", "ARES"):
+        assert f"\n{row}" in printed
+    assert "no vision-language model was named" in printed
+    assert (out / "report.md").is_file()
+    assert (out / "tables" / "ablations.csv").is_file()
+
+
+def test_train_refuses_a_configuration_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    code, _, error = run("ares", "train", "--config", "huge", "--data", "drawn:10", "--out", tmp_path / "out")
+    assert code in (1, 2)
+    assert "huge" in error
+    assert "Traceback" not in error
+
+
+@pytest.fixture(scope="module")
+def steered(tmp_path_factory: pytest.TempPathFactory) -> Steered:
+    root = tmp_path_factory.mktemp("steered")
+    tiny.clip(root / "clip")
+    quality_factory.dinov2(root / "dinov2")
+    rows = quality_factory.stored(4)
+    quality_factory.images(root / "images", rows)
+    (root / "annotations").mkdir()
+    pq.write_table(quality_factory.annotated(rows), root / "annotations" / "annotations.parquet")
+    return Steered(root / "images", root / "annotations", f"clip:{root / 'clip'}", f"dinov2:{root / 'dinov2'}")
+
+
+def test_quality_fills_the_four_columns_and_says_what_measured_them(run: Run, steered: Steered, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    clips = [part for role in ("--iqa", "--face-iqa", "--similarity") for part in (role, steered.clip)]
+    code, printed, error = run(
+        *("ares", "quality", steered.images, "--annotations", steered.annotations, "--out", out, "--device", "cpu"),
+        *(*clips, "--reference", steered.dino),
+    )
+    assert code == 0, error
+    assert "4 images, 4 measured" in printed
+    rows = pq.read_table(out / "annotations.parquet").to_pylist()
+    for column in ("image_quality", "face_quality", "prompt_similarity", "reference_similarity"):
+        assert f"  {column}: " in printed
+        assert all(row[column] is not None for row in rows)
+    assert json.loads((out / "quality.json").read_text())["counts"]["measured"] == 4
+    assert (tmp_path / "out.run" / "quality.sqlite").is_file()
+    assert str(steered.images.parent) not in printed.replace(str(out), "")
+
+
+def test_a_role_of_quality_that_is_left_out_stays_empty(run: Run, steered: Steered, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ("--iqa", "", "--face-iqa", "", "--similarity", steered.clip, "--reference", "")
+    code, _, _ = run("ares", "quality", steered.images, "--annotations", steered.annotations, "--out", out, *options)
+    assert code == 0
+    table = pq.read_table(out / "annotations.parquet")
+    assert table["prompt_similarity"].null_count == 0
+    assert table["image_quality"].null_count == table.num_rows
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--iqa", "clp"), 1, "did you mean 'clip'"),
+        (("--reference", "dinov2:nowhere/at/all"), 1, "TOOL_MISSING"),
+        (("--iqa", "", "--face-iqa", "", "--similarity", "", "--reference", ""), 2, "Nothing is to be measured"),
+        (("--annotations", "nowhere"), 1, "DATA_MISSING"),
+    ],
+)
+def test_wrong_options_of_quality_are_told_before_anything_is_written(
+    run: Run, steered: Steered, tmp_path: Path, options: tuple[str, ...], code: int, said: str
+) -> None:
+    defaults = {"--annotations": str(steered.annotations), "--out": str(tmp_path / "out")}
+    defaults |= dict.fromkeys(("--iqa", "--face-iqa", "--similarity"), steered.clip) | {"--reference": steered.dino}
+    named = defaults | dict(zip(options[::2], options[1::2], strict=True))
+    found, printed, error = run("ares", "quality", steered.images, *(part for pair in named.items() for part in pair))
+    assert (found, said in error) == (code, True), error
+    assert "Traceback" not in printed + error
+    assert not (tmp_path / "out").exists()
+
+
+def test_quality_is_not_written_into_a_submission(run: Run, steered: Steered, tmp_path: Path) -> None:
+    (tmp_path / "submission.json").write_text("{}")
+    code, _, error = run("ares", "quality", steered.images, "--annotations", tmp_path, "--out", tmp_path)
+    assert code == 2
+    assert "is a submission; name another --out" in error
+
+
+def test_a_package_that_lacks_is_named_with_its_extra(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairspace.submissions.commands.ares.find_spec", lambda name: None if name == "torch" else name)
+    for arguments in (("quality", "x", "--annotations", "x", "--out", "x"), ("drift", "x", "x")):
+        code, _, error = run("ares", *arguments)
+        assert code == 2
+        assert "torch not installed: pip install 'fairspace[ares]'" in error

@@ -1,0 +1,172 @@
+"""The commands build, sources and publish: what they print, refuse, and write."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.builders.engine.alone import alone
+from fairspace.builders.engine.build import read_manifest
+from fairspace.builders.errors import BuildError
+from fairspace.builders.publishing.repository import Repo
+from fairspace.builders.sources import SOURCES
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "built" / "fact_or_fair"
+    code, printed, _ = run("build", "fact_or_fair", "--out", out)
+    assert code == 0
+    assert "llm_objective: test, 66 rows in 1 files" in printed
+    assert f"fairspace publish fact_or_fair --built {tmp_path / 'built'}" in printed
+    assert read_manifest(out).find("llm_subjective", "test").rows == 45_600  # type: ignore[union-attr]
+    assert (out / "README.md").is_file()
+    assert run("build", "fact_or_fair", "--out", out)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("genre",), "did you mean 'genres'?"),
+        (("genres", "--source", "nowhere"), "There is no folder nowhere"),
+        (("genres", "--source", ".", "--sample"), "--sample draws its own sources"),
+        (("fact_or_fair", "--generator", "diffusers:x"), "fact_or_fair uses no generator; it takes no models"),
+        (("genres", "--editor", "diffusers:x"), "genres uses no editor; it takes --generator, --refiner"),
+        (("genres", "--include", "mst_e"), "genres has no source 'mst_e'"),
+        (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
+        (("all", "--refused", "x.jsonl"), "--refused names images of one dataset"),
+    ],
+)
+def test_wrong_use_is_told_before_anything_is_written(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    code, _, error = run("build", *arguments, "--out", tmp_path / "out")
+    assert code == 2
+    assert said in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_build_without_its_source_says_where_to_get_it(run: Run, tmp_path: Path) -> None:
+    code, printed, error = run("build", "iris_classifier_25", "--out", tmp_path / "out")
+    assert code == 1
+    assert "SOURCE_MISSING" in error
+    assert "fairspace sources" in error
+    assert printed == ""
+
+
+def test_an_out_folder_among_the_sources_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "utkface").mkdir()
+    code, _, error = run("build", "stereotypical_bias", "--source", tmp_path, "--out", tmp_path / "utkface" / "out")
+    assert code == 2
+    assert "lies in the sources' folder" in error
+    assert not (tmp_path / "utkface" / "out").exists()
+
+
+def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr("fairspace.builders.engine.build.build", full)
+    code, _, error = run("build", "fact_or_fair", "--out", tmp_path / "out")
+    assert code == 2
+    assert "No space is left" in error
+    assert "goes on where it was" in error
+
+
+def test_two_builds_do_not_write_into_one_folder(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "fact_or_fair"
+    with alone(out):
+        code, _, error = run("build", "fact_or_fair", "--sample", "--out", out)
+    assert code == 1
+    assert "another build is writing here" in error
+    assert run("build", "fact_or_fair", "--sample", "--out", out)[0] == 0
+
+
+def test_all_builds_what_can_be_built_and_names_the_rest(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairspace.submissions.commands.build.NAMES", ("iris_classifier_25", "fact_or_fair"))
+    code, printed, error = run("build", "all", "--out", tmp_path)
+    assert code == 1
+    assert "SOURCE_MISSING at iris_classifier_25" in error
+    assert "llm_objective: test, 66 rows" in printed
+    assert read_manifest(tmp_path / "fact_or_fair").dataset == "fact_or_fair"
+
+
+def test_a_folder_of_another_name_is_said_to_need_the_datasets(run: Run, tmp_path: Path) -> None:
+    code, printed, _ = run("build", "fact_or_fair", "--sample", "--out", tmp_path / "mine")
+    assert code == 0
+    assert "to publish it, name the folder fact_or_fair" in printed
+
+
+def test_refused_images_are_made_anew_and_counted(run: Run, tmp_path: Path) -> None:
+    def images(folder: str) -> dict[str, tuple[int, bytes]]:
+        rows = pq.read_table(tmp_path / folder / "persona").to_pylist()
+        return {row["id"]: (row["seed"], row["image"]["bytes"]) for row in rows}
+
+    assert run("build", "stereotypical_bias", "--sample", "--out", tmp_path / "first")[0] == 0
+    first = images("first")
+    name = sorted(first)[0]
+    refused = tmp_path / "refused.jsonl"
+    lines = [{"id": name, "seed": first[name][0]}, {"id": name, "seed": -1}]
+    refused.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    arguments = ("build", "stereotypical_bias", "--sample", "--refused", refused, "--out")
+    assert "OUT_IN_USE" in run(*arguments, tmp_path / "first")[2]
+    code, printed, _ = run(*arguments, tmp_path / "second")
+    assert code == 0
+    assert "1 of the 2 images" in printed
+    second = images("second")
+    assert first[name] not in second.values()
+    trait = name.rpartition("/")[0]
+    assert {n: one for n, one in first.items() if not n.startswith(trait)}.items() <= second.items()
+    manifest = read_manifest(tmp_path / "second")
+    assert manifest.rejected["refused by a person"] == 1
+    assert [name, first[name][0]] in json.loads(manifest.options["refused"])
+
+
+def test_publish_stops_when_the_hub_says_the_same_twice(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def unavailable(repo: Repo, *_: object, **__: object) -> None:
+        tried.append(repo.id)
+        raise BuildError("HUB_UNAVAILABLE", repo.id, "no answer in 8 tries", "an answer", "run it again later")
+
+    monkeypatch.setattr("fairspace.builders.publishing.repository.publish_repo", unavailable)
+    code, _, error = run("publish", "metrics", "--built", tmp_path, "--dry-run")
+    assert code == 1
+    assert len(tried) == 2
+    assert "these were not tried: association_bias" in error
+    assert "total_bias_score" in error
+
+
+def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    (tmp_path / "utkface").mkdir()
+    (tmp_path / "utkface" / "20_0_1_20170112191209346.jpg.chip.jpg").write_bytes(b"")
+    code, printed, _ = run("sources", "--source", tmp_path)
+    assert code == 0
+    for source in SOURCES.values():
+        assert source.title in printed
+        assert source.address in printed
+    assert "utkface" in printed
+
+
+def test_publish_names_what_it_knows_and_refuses_a_sample(run: Run, tmp_path: Path) -> None:
+    code, _, error = run("publish", "everything", "--built", tmp_path)
+    assert code == 2
+    assert "nothing called 'everything'" in error
+    code, _, error = run("publish", "datasets", "--built", tmp_path)
+    assert code == 1
+    assert "BUILD_INCOMPLETE" in error
+    assert run("build", "fact_or_fair", "--sample", "--out", tmp_path / "fact_or_fair")[0] == 0
+    code, _, error = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
+    assert code == 1
+    assert "--allow-sample" in error

@@ -1,0 +1,318 @@
+"""The commands that run models: what they print, refuse and write, and their exit codes."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.running.errors import CODES
+from tests.served import Served
+from tests.submissions.running.images import painter as images_painter
+
+"""Connections that the engine leaves to the end of the process."""
+Run = Callable[..., tuple[int, str, str]]
+MODEL = ("--model", "openai-api/served/m")
+OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
+PAINTED = ("run", "--benchmark", "fact_or_fair", "--images", f"python:{images_painter.FILE}:paint")
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start() as server:
+        yield server
+    gc.collect()
+
+
+@pytest.fixture
+def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with the served model's address and key in the environment."""
+    for name, value in served.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["judge"], ["plan"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+)
+def test_every_help_tells_every_option_and_has_an_example(
+    run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert f"Example: fairspace {' '.join(command)} " in out
+    options = [line for line in out.splitlines() if " --" in line[:12]]
+    assert len(options) > 1
+    assert "[/" not in out
+
+
+def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in ("run", "plan"):
+        assert "NAMESPACE@TAG" in run(command, "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("run --benchmark genres --out x", "Name a model that answers (--model)"),
+        ("run --benchmark genrez --model openai/m --out x", "did you mean 'genres'?"),
+        ("run --benchmark stereotypical_bias --model openai/m --prefix plian --out x", "did you mean 'plain'?"),
+        ("run --benchmark genres --model openai/m --prefix debiasing --out x", "Only stereotypical_bias has prefixes"),
+        ("run --benchmark iris --model openai/m --text-only --out x", "Only genres can be asked without its images"),
+        ("run --benchmark fact_or_fair --model openai/m --ares a --out x", "--ares labels what --images makes"),
+        ("run --benchmark genres --images python:a:b --out x", "genres has no task of making images"),
+        ("run --benchmark fact_or_fair --model openai/m -M device --out x", "-M device: write NAME=VALUE"),
+        ("run --benchmark iris --images python:a:b --ares a --quality iqa --out x", "--quality iqa: write NAME=VALUE"),
+        ("run --benchmark iris --images python:a:b --quality iqa=clip --out x", "name all three"),
+        ("run --benchmark iris --images python:a:b --faces yolo --out x", "--faces finds the faces that --ares labels"),
+        ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
+        (
+            "run --benchmark fact_or_fair --model openai/m --parameters nan --out x",
+            "parameters is nan. Expected: a finite",
+        ),
+        ("run --benchmark fact_or_fair --model openai/m --architecture x --out x", "architecture is 'x'. Expected:"),
+        ("run --benchmark fact_or_fair --model openai/m --limit 0 --out x", "greater than or equal to 1"),
+        ("run --benchmark fact_or_fair --model openai/m --out full", "was not made by a run"),
+        ("run --benchmark fact_or_fair --model openai/m --out nowhere/x", "There is no folder nowhere"),
+        ("run --model openai/m --out x", "--benchmark"),
+        (
+            "run --benchmark fact_or_fair --images python:a:b --out x --cost-limit 1",
+            "--token-limit and --cost-limit bound what --model answers",
+        ),
+        ("judge full", "--model"),
+        ("judge nowhere --model openai/m", "There is no submission at nowhere"),
+        ("judge full/file --model openai/m", "judgements are written into a folder"),
+        ("judge full --model openai/m --stratified", "--stratified says how --limit chooses"),
+        (
+            "judge full --model openai/m --model openai/n --model openai/o --model-base-url a --model-base-url b",
+            "3 judges",
+        ),
+        ("judge full --model openai/m --revision a --revision b", "2 revisions of 1 judges"),
+        ("judge full --model openai/m --model openai/m", "named 2 times"),
+        ("plan --benchmark genrez", "did you mean 'genres'?"),
+        ("plan --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
+        ("remake full t i 0 --out nowhere/x.png", "There is no folder nowhere"),
+        ("remake full t i one --out x.png", "integer"),
+        ("import inspect full/file --out full", "There is something at full already"),
+        ("import inspect --out x", "LOG"),
+        ("import inspect a.eval", "Name --out for answers, or --submission for judgements"),
+        ("import inspect a.eval --out x --submission full", "Name --out for answers"),
+        ("import inspect a.eval --out x --revision a --revision b", "2 revisions of one model"),
+        ("import inspect a.eval --submission nowhere", "There is no folder nowhere"),
+    ],
+)
+def test_wrong_use_ends_with_2_says_what_is_right_and_writes_nothing(
+    run: Run, here: Path, arguments: str, said: str
+) -> None:
+    (here / "full").mkdir()
+    (here / "full" / "file").write_text("")
+    code, out, err = run(*arguments.split())
+    assert code == 2, err
+    assert said in " ".join(err.replace("│", " ").split())
+    assert "Traceback" not in out + err
+    assert not (here / "x").exists()
+    assert not list(here.glob("*/journal.sqlite"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (
+            "run --benchmark genres --model openai/m --tasks narativ --out x",
+            "TASK_UNKNOWN",
+            "did you mean 'narrative'?",
+        ),
+        ("run --benchmark iris --model openai/m --tasks generation_neutral --out x", "TASK_UNKNOWN", "nothing to do"),
+        ("run --benchmark iris --images python:a:b --tasks occupation --out x", "TASK_UNKNOWN", "leave out --images"),
+        ("run --benchmark genres --model openai/m --out x", "DATA_MISSING", "name the datasets with --data"),
+        ("run --benchmark genres --model openai/m --data . --out x", "DATA_MISSING", "fairspace build genres"),
+        ("run --benchmark fact_or_fair --model served --out x", "MODEL_UNKNOWN", "PROVIDER/MODEL"),
+        ("run --benchmark fact_or_fair --model nope/m --out x", "MODEL_UNKNOWN", "nope"),
+        ("run --benchmark fact_or_fair --model openai-api/lab/m --out x", "MODEL_UNKNOWN", "LAB_API_KEY"),
+        ("run --benchmark fact_or_fair --images pyton:a:b --out x", "MODEL_UNKNOWN", "did you mean 'python'?"),
+        ("run --benchmark fact_or_fair --images python:a_b_c:b --out x", "MODEL_UNKNOWN", "No module named 'a_b_c'"),
+        ("run --benchmark fact_or_fair --images endpoint:http://127.0.0.1:9/v1 --out x", "MODEL_UNKNOWN", "#MODEL"),
+        ("plan --benchmark fact_or_fair --provider-prices nowhere.json", "PRICES_INVALID", "cannot be read"),
+        ("plan --benchmark genres", "DATA_MISSING", "name the datasets with --data"),
+        ("plan --benchmark genres --text-only --tasks narativ", "TASK_UNKNOWN", "did you mean 'narrative'?"),
+        ("remake x t i 0 --out x.png", "IMAGE_UNKNOWN", "no run.json"),
+        ("remake . t i 0 --out x.png", "IMAGE_UNKNOWN", "no run.json"),
+        ("import inspect nowhere.eval --out x", "LOG_INVALID", "no file"),
+        ("import inspect file.txt --out x", "LOG_INVALID", "the suffix '.txt'"),
+    ],
+)
+def test_what_cannot_be_run_ends_with_1_a_code_and_a_remedy(
+    run: Run, here: Path, arguments: str, code: str, said: str
+) -> None:
+    (here / "file.txt").write_text("")
+    found, out, err = run(*arguments.split())
+    assert found == 1, err
+    assert code in CODES
+    assert f"fairspace: {code} at " in err
+    assert said in err
+    assert "Traceback" not in out + err
+    assert not (here / "x").exists()
+
+
+def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, here: Path) -> None:
+    options = ("run", "--benchmark", "iris", "--images", f"python:{images_painter.FILE}:paint", "--ares", "a")
+    for named, code, said in (
+        ("fase-iqa=clip", 2, "did you mean 'face-iqa'?"),
+        ("face_iqa=clip", 2, "did you mean 'face-iqa'?"),
+        ("face-iqa=clp", 1, "did you mean 'clip'?"),
+        ("reference=dinov2:./nowhere", 1, "TOOL_MISSING"),
+    ):
+        found, out, err = run(*options, "--quality", named, "--out", "x")
+        assert (found, said in err) == (code, True), err
+        assert "Traceback" not in out + err
+        assert not (here / "x.run" / "images").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run --benchmark genres --model a/b --out x",
+        "judge x --model a/b",
+        "plan --benchmark fact_or_fair",
+        "remake x t i 0 --out x.png",
+        "import inspect x.eval --out y",
+    ],
+)
+def test_a_package_that_lacks_is_named_with_its_extra(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    monkeypatch.setattr(
+        "fairspace.submissions.commands.run.find_spec", lambda name: None if name == "inspect_ai" else name
+    )
+    code, _, err = run(*arguments.split())
+    assert code == 2
+    assert "inspect-ai not installed: pip install 'fairspace[run]'" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "PRICES_INVALID"),
+        ("{}", "no model"),
+        ('{"openai/m": {"inputs": 1}}', "did you mean 'input'?"),
+        ('{"openai/m": {"input": 1}}', "one of input and output"),
+        ('{"openai/m": {"input": "1", "output": 2}}', "without quotes"),
+        ('{"openai/n": {"input": 1, "output": 2}}', "did you mean 'openai/n'?"),
+    ],
+)
+def test_wrong_prices_are_told(run: Run, here: Path, text: str, said: str) -> None:
+    (here / "prices.json").write_text(text)
+    plan = ("plan", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
+    code, out, err = run(*plan, "--provider-prices", "prices.json")
+    assert (code, out) == (1, "")
+    assert "PRICES_INVALID" in err
+    assert said in err
+
+
+def test_a_plan_is_printed_and_parses_as_json(run: Run, here: Path) -> None:
+    (here / "prices.json").write_text('{"openai/m": {"input": 2.5, "output": 10}}')
+    plan = ("plan", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 9, "--model", "openai/m")
+    code, out, _ = run(*plan, "--provider-prices", "prices.json")
+    assert code == 0
+    assert "not ranked" in out
+    code, out, _ = run(*plan, "--provider-prices", "prices.json", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["requests"], found["limit"]["limited"]) == (27, True)
+    assert found["costs"][0]["currency"] == "USD"
+    assert not list(here.glob("*.run"))
+
+
+def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, here: Path, served: Served) -> None:
+    served.requests(reset=True)
+    told = ("--name", "M", "--parameters", 7, "--closed-weights", "--architecture", "autoregressive")
+    code, out, err = run(*OBJECTIVE, "--out", "mine", *told, "--no-score")
+    assert code == 0, err
+    assert "responses by openai-api/served/m: 9 answered" in out
+    assert "Next: fairspace score mine" in out
+    assert run("check", "mine")[0] == 0
+    meta = json.loads((here / "mine" / "submission.json").read_text())
+    assert (meta["model"], meta["generation"]["temperature"], meta["generation"]["limit"]) == ("M", 0, 3)
+    assert (meta["parameters"], meta["open_weights"], meta["architecture"]) == (7, False, "autoregressive")
+    code, again, _ = run(*OBJECTIVE, "--out", "mine", "--name", "M", "--no-score", "--again")
+    assert code == 0
+    assert "9 answered" in again
+    assert served.requests().total == 9
+    code, _, err = run(*OBJECTIVE, "--out", "mine", "--temperature", 1)
+    assert code == 1
+    assert "RUN_OTHER" in err
+
+
+def test_a_log_of_a_run_becomes_the_submission_that_the_run_wrote(run: Run, here: Path) -> None:
+    assert run(*OBJECTIVE, "--out", "mine", "--no-score")[0] == 0
+    (log,) = (here / "mine.run" / "logs").glob("*.eval")
+    code, out, err = run("import", "inspect", log, "--out", "imported")
+    assert code == 0, err
+    assert "Next: fairspace score imported" in out
+    mine, imported = (read_submission(here / name) for name in ("mine", "imported"))
+    assert mine.tables["responses"].equals(imported.tables["responses"])
+
+
+def test_an_image_is_made_again_and_others_are_not_known(run: Run, here: Path) -> None:
+    code, out, err = run(*PAINTED, "--tasks", "t2i_objective", "--limit", 2, "--out", "mine", "--seed", 4)
+    assert code == 0, err
+    assert "images by images_painter:paint: 2 answered" in out
+    (shard,) = (here / "mine").glob("images-*.parquet")
+    row = pq.read_table(shard).to_pylist()[0]
+    code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png")
+    assert code == 2
+    assert "Name the model with --images, as for the run" in err
+    assert not (here / "one.png").exists()
+    named = ("--images", PAINTED[-1])
+    code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png", *named)
+    assert code == 0, err
+    assert "the same bytes" in out
+    assert (here / "one.png").read_bytes() == row["image"]["bytes"]
+    code, _, err = run("remake", "mine", row["task"], row["id"], 999, "--out", "two.png")
+    assert code == 1
+    assert "IMAGE_UNKNOWN" in err
+
+
+def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "mine").mkdir()
+    monkeypatch.chdir(here / "mine")
+    code, _, err = run(*OBJECTIVE, "--out", ".", "--no-score")
+    assert code == 0, err
+    assert (here / "mine" / "submission.json").is_file()
+    assert (here / "mine.run" / "journal.sqlite").is_file()
+
+
+def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, here: Path) -> None:
+    options = ("--limit", 2, "--no-score", "--out", "mine")
+    code, out, err = run("run", "--benchmark", "genres", "--text-only", *MODEL, *options)
+    assert code == 0, err
+    assert "Next: fairspace judge mine" in out
+    before = {file.name: file.read_bytes() for file in (here / "mine").iterdir()}
+    code, out, err = run("judge", "mine", *MODEL, "--model", "openai-api/served/n", "--revision", "1")
+    assert code == 0, err
+    assert "judgements by openai-api/served/n: 6 read" in out
+    judged = read_submission(here / "mine")
+    assert judged.meta.judge is not None
+    assert (judged.meta.judge.version, judged.tables["judgements"].num_rows) == ("1", 12)
+    logs = sorted((here / "mine.run").glob("judge-*-m-*/logs/*.eval"))
+    (here / "again").mkdir()
+    for name, data in before.items():
+        (here / "again" / name).write_bytes(data)
+    code, out, err = run("import", "inspect", *logs, "--submission", "again", "--revision", "1")
+    assert code == 0, err
+    again = read_submission(here / "again").tables["judgements"]
+    mine = judged.tables["judgements"]
+    assert again.num_rows == 6
+    assert again.equals(mine.filter(pc.is_null(mine["judge"])))

@@ -1,0 +1,230 @@
+"""The command: what it prints, what a program reads, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.commands import main as cli
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.progress import reported
+from tests.submissions.benchmarks.iris import factory as iris_factory
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from fairspace.submissions.benchmarks.baselines import write_baseline
+
+    return write_baseline("stereotyped", "stereotypical_bias", tmp_path_factory.mktemp("demo") / "demo")
+
+
+def test_check_of_a_faultless_submission(run: Run, demo: Path) -> None:
+    code, out, _ = run("check", demo)
+    assert code == 0
+    assert "no faults" in out
+    code, out, _ = run("check", demo, "--json")
+    report = json.loads(out)
+    assert (report["ok"], report["faults"]) == (True, [])
+    assert "the public board refuses it" in report["notes"][0]
+
+
+def test_check_shows_every_fault_with_code_place_and_remedy(run: Run, demo: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    meta = json.loads((demo / "submission.json").read_text())
+    (bad / "submission.json").write_text(json.dumps(meta | {"modle": "x"}))
+    (bad / "responses.jsonl").write_text(
+        '{"task": "vision_gender", "id": "no/such", "sample": 0, "response": "left"}\n'
+    )
+    code, out, _ = run("check", bad, "--json")
+    faults = json.loads(out)["faults"]
+    assert code == 1
+    assert {"UNKNOWN_FIELD", "UNKNOWN_ID"} <= {fault["code"] for fault in faults}
+    assert any("did you mean 'model'" in fault["what"] + fault["mend"] for fault in faults)
+    code, out, _ = run("check", bad)
+    assert code == 1
+    for fault in faults:
+        assert fault["code"] in out
+    assert run("score", bad)[0] == 1
+
+
+def test_score_rescore_and_board(run: Run, demo: Path, tmp_path: Path) -> None:
+    result, store = tmp_path / "result.json", tmp_path / "store"
+    code, out, _ = run("score", demo, "--out", result, "--store", store)
+    assert code == 0
+    assert "Ranked by" in out
+    assert "100.0%" in out
+    code, out, _ = run("score", demo, "--json")
+    assert json.loads(out) == json.loads(result.read_text())
+    code, out, _ = run("rescore", result, "--standard", "inaugural", "--json")
+    assert json.loads(out) == json.loads(result.read_text())
+    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store)
+    assert code == 0
+    assert "baseline: stereotyped" in out
+    assert "LLaVA" in out
+    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store, "--json")
+    rows = json.loads(out)["stereotypical_bias"]
+    assert {row["provenance"] for row in rows} == {"published", "baseline"}
+    assert sorted(r["rank"] for r in rows if r["rank"]) == [r["rank"] for r in rows if r["rank"]]
+
+
+def test_compare_reports_similarity_of_two_runs(run: Run, demo: Path) -> None:
+    code, out, _ = run("compare", demo, demo, "--json")
+    assert code == 0
+    similar = [v["value"] for name, v in json.loads(out).items() if name.startswith("similarity")]
+    assert similar
+    assert set(similar) == {1.0}
+    assert run("compare", demo)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "nowhere"), "nowhere"),
+        (("board", "--benchmark", "genrez"), "did you mean 'genres'"),
+        (("board", "--standard", "inaugurl"), "No benchmark has a standard"),
+        (("baseline", "randm", "--benchmark", "iris", "--out", "x"), "did you mean 'random'"),
+        (("rescore", "nowhere.json", "--standard", "inaugural"), "is no result"),
+        (("train-parser", "--source", "nowhere", "--out", "x"), "universaldependencies.org"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_says_what_there_is(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in out + err
+
+
+def test_a_place_that_cannot_be_written_is_named_before_the_work(run: Run, demo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for arguments, message in (
+        (("score", demo, "--out", tmp_path / "nowhere" / "result.json"), "There is no folder"),
+        (("score", demo, "--out", tmp_path), "name a file for --out"),
+        (("score", demo, "--store", file), "name a folder for --store"),
+        (("rescore", file, "--standard", "inaugural", "--out", tmp_path / "nowhere" / "x.json"), "There is no folder"),
+        (("items", "genres", "--out", file), "File exists"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
+def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
+    code, _, err = run("score", demo, "--standard", "inaugral")
+    assert code == 2
+    assert "did you mean 'inaugural'" in err
+
+
+@pytest.mark.parametrize("command", [["check"], ["score"], ["rescore"], ["board"], ["baseline"], ["import", "genres"]])
+def test_every_help_has_an_example(run: Run, command: list[str]) -> None:
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert "Example: fairspace" in out
+
+
+def test_schema_is_the_one_that_is_shipped(run: Run) -> None:
+    code, out, _ = run("schema")
+    assert code == 0
+    shipped = Path(cli.__file__).parents[1] / "submission.schema.json"
+    assert json.loads(out) == json.loads(shipped.read_text())
+
+
+@pytest.mark.parametrize(
+    ("bench", "rows"),
+    [
+        ("iris", {"generation_neutral": 52, "occupation": 27144, "tournament": 36000, "pair": 204000}),
+        (
+            "fact_or_fair",
+            {"llm_objective": 66, "llm_subjective": 45600, "t2i_objective": 38, "t2i_subjective": 114},
+        ),
+        (
+            "stereotypical_bias",
+            {"vision_gender": 52080, "vision_race": 147560, "language_gender": 2800, "language_race": 2800},
+        ),
+        ("genres", {"narrative": 1440}),
+    ],
+)
+def test_items_say_what_to_show_a_model(run: Run, tmp_path: Path, bench: str, rows: dict[str, int]) -> None:
+    assert run("items", bench, "--out", tmp_path)[0] == 0
+    for task in benchmark(bench).tasks:
+        if task.name in rows:
+            table = pq.read_table(tmp_path / f"{task.name}.parquet")
+            assert table.num_rows == rows[task.name]
+            assert table["id"].combine_chunks().equals(task.ids("v1"))
+            assert all(table["prompt"].to_pylist())
+
+
+def test_steer_items_follow_the_neutral_images_of_a_submission(run: Run, tmp_path: Path) -> None:
+    drawn = iris_factory.submission()
+    write_submission(tmp_path / "drawn", drawn.meta, drawn.tables)
+    assert run("items", "iris", "--out", tmp_path / "items", "--neutral", tmp_path / "drawn")[0] == 0
+    steer = pq.read_table(tmp_path / "items" / "generation_steer.parquet")["id"].to_pylist()
+    assert set(steer) == set(drawn.rows("annotations", "generation_steer")["id"].to_pylist())
+    code, _, err = run("items", "iris", "--out", tmp_path / "items", "--neutral", tmp_path / "nowhere")
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo: Path, tmp_path: Path) -> None:
+    from fairspace.leaderboard_space.state import add_result
+    from fairspace.leaderboard_space.storage.local import LocalStorage
+    from fairspace.submissions.checking.submission import read_submission
+    from fairspace.submissions.results.scoring import score_submission
+
+    steering = "\x1b]0;owned\x07\x1b[2J\u009b31m[/red][bold]\u202egnp\r"
+    file = tmp_path / f"{steering.replace('/', '')}.json"
+    file.write_text("{}")
+    found = score_submission(read_submission(demo))
+    add_result(LocalStorage(tmp_path), replace(found, meta={**found.meta, "model": steering, "organisation": steering}))
+    outputs = [run("board", "--benchmark", "stereotypical_bias", "--store", tmp_path)]
+    assert "owned" in outputs[0][1]
+    outputs.append(run("rescore", file, "--standard", "inaugural"))
+    outputs.append(run("check", f"{file}\udcff"))
+    for _, out, err in outputs:
+        assert not {"\x1b", "\u009b", "\x07", "\r", "\u202e"} & set(out + err)
+        assert "Traceback" not in err
+
+
+def test_a_damaged_store_is_told_with_a_remedy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("{}\n")
+    code, _, err = run("board", "--store", tmp_path)
+    assert code == 1
+    assert "STORE_CORRUPT" in err
+    assert f"fairspace store mend {tmp_path}" in err
+    assert "1 lines from the damaged one on" in run("store", "mend", tmp_path)[1]
+    assert "sound: 0 events" in run("store", "mend", tmp_path)[1]
+    assert run("store", "mend", tmp_path / "nowhere")[0] == 2
+
+
+def test_a_store_is_checked_with_its_files(run: Run, demo: Path, tmp_path: Path) -> None:
+    run("score", demo, "--store", tmp_path)
+    code, out, _ = run("store", "check", tmp_path, "--json")
+    found = json.loads(out)
+    assert (code, found["events"], found["rows"], found["faults"]) == (0, 1, 1, [])
+    (file,) = (tmp_path / "results").rglob("*.json")
+    file.write_text("{}")
+    code, out, err = run("store", "check", tmp_path)
+    assert code == 1
+    assert found["snapshot"] in out
+    assert "STORE_CORRUPT" in err
+
+
+def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    with reported("Checking [/red].zip") as report:
+        report("read [/bold].jsonl", 1, 2)
+
+
+def test_a_standard_of_one_benchmark_shows_its_board_alone(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("board", "--standard", "revised_truth", "--store", tmp_path, "--json")
+    assert code == 0
+    assert list(json.loads(out)) == ["fact_or_fair"]

@@ -1,0 +1,195 @@
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairspace.builders.published import table
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.benchmarks.published import published
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import load_result, rescore, score_submission
+from fairspace.submissions.values import measured
+from tests.leaderboard_space.factory import renamed, result
+
+ROOT = Path(__file__).parents[3]
+COUNTS = {"iris": 12, "fact_or_fair": 10, "stereotypical_bias": 4, "genres": 18}
+
+
+@pytest.fixture(scope="module")
+def scored() -> Result:
+    return result("fact_or_fair", "stereotyped", "A model")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_that_the_papers_print_is_on_the_board(name: str) -> None:
+    rows = board(name)
+    assert len(rows) == COUNTS[name]
+    assert {row.provenance for row in rows} == {"published"}
+    assert all(row.source and row.organisation for row in rows)
+    assert len({row.entry for row in rows}) == len(rows)
+
+
+def test_printed_numbers_stand_as_printed() -> None:
+    bagel = next(row for row in board("iris") if row.model == "Bagel")
+    assert bagel.scores["iris_score"].value == 95.94
+    assert bagel.scores["IFS_Und"].evidence["printed"] == "71.46"
+    assert bagel.labels == {"profile_gen": "UAF", "profile_und": "UDF"}
+    flux = next(row for row in board("fact_or_fair") if row.model == "FLUX-1.1")
+    assert flux.scores["t2i_fairness_race"].evidence["printed"] == "30.36 %"
+    assert flux.scores["t2i_fairness_race"].value == pytest.approx(0.3036, abs=1e-12)
+
+
+def test_iris_ranks_follow_the_printed_totals() -> None:
+    ranked = [row.model for row in board("iris") if row.rank]
+    assert ranked == ["Bagel", "Janus-Pro", "UniWorld-V1", "VILA-U", "Show-o", "Harmon", "BLIP3-o"]
+
+
+def test_models_without_a_total_stand_below_with_the_reason() -> None:
+    rows = board("iris")
+    partial = [row for row in rows if row.rank is None]
+    assert rows[-len(partial) :] == partial
+    assert {row.model for row in partial} == {"InternVL-3.5", "Qwen2.5-VL", "FLUX.1-dev", "LlamaGen", "SD 3.5 Large"}
+    assert all(row.unranked[0].startswith("partial: ") for row in partial)
+    assert all(row.scores["iris_score"].state == "not_run" for row in partial)
+
+
+def test_genres_evaluators_are_ranked_apart() -> None:
+    best = {row.cohort: row.model for row in board("genres") if row.rank == 1}
+    assert best == {"Llama": "Qwen-7B", "GLM": "Qwen-3B", "Mistral": "Qwen-7B"}
+
+
+def test_language_and_image_models_are_ranked_apart() -> None:
+    best = {row.cohort: row.model for row in board("fact_or_fair") if row.rank == 1}
+    assert best == {"language model": "GPT-4o", "image model": "DALL-E 3"}
+
+
+def test_under_algorithm_1_the_median_printed_sector_is_60() -> None:
+    """The cohort's medians calibrate that standard; the sectors whose figures are not printed say so."""
+    rows = {row.model: row for row in published("iris", "algorithm_1")}
+    cohort = [rows[m] for m in ("Bagel", "BLIP3-o", "Harmon", "Janus-Pro", "Show-o", "UniWorld-V1", "VILA-U")]
+    for sector in ("IFS_Gen", "RFS_Gen", "BIS_Gen", "IFS_Und", "BIS_Und"):
+        values = sorted(row.scores[sector].value or 0.0 for row in cohort)
+        assert values[3] == pytest.approx(60, abs=0.01), sector
+    assert all(row.scores["RFS_Und"].state == "not_run" for row in cohort)
+    assert all(row.unranked for row in cohort)
+
+
+def test_under_revised_truth_printed_factuality_is_not_available() -> None:
+    for row in board("fact_or_fair", "revised_truth"):
+        states = {name: value.state for name, value in row.scores.items()}
+        assert all(state == ("value" if "fairness" in name else "not_run") for name, state in states.items())
+        assert row.rank is None
+
+
+def test_every_footnote_names_an_erratum_that_exists() -> None:
+    errata = set(re.findall(r"^## (E-[A-Z]+-\d+)$", (ROOT / "cards" / "errata.md").read_text(encoding="utf-8"), re.M))
+    assert {row["erratum"] for row in table("footnotes")} <= errata
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "leaderboard_space").glob("*.py"))
+    assert set(re.findall(r"E-[A-Z]+-\d+", pages)) <= errata
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_footnote_stands_at_a_number_of_its_model(name: str) -> None:
+    rows = published(name)
+    for note in (row for row in table("footnotes") if row["benchmark"] == name):
+        own = [row for row in rows if row.model == note["model"]]
+        assert own, note
+        assert all(note["score"] in {*row.scores, *row.values, *row.labels} for row in own), note
+
+
+def test_a_scored_model_is_ranked_among_its_kind_by_its_worst_case(scored: Result) -> None:
+    rows = board("fact_or_fair", results=[scored])
+    row = next(row for row in rows if row.model == "A model")
+    assert row.provenance == "scored here"
+    assert row.ranked is not None
+    assert row.ranked == scored.scored.ranked == scored.scored.scores["average_llm"].low
+    better = [r for r in rows if r.cohort == row.cohort and r.ranked is not None and r.ranked > row.ranked]
+    assert row.rank == len(better) + 1
+
+
+def test_baselines_are_marked_and_the_constant_one_is_not_ranked() -> None:
+    row = next(r for r in board("fact_or_fair", results=[result("fact_or_fair", "constant")]) if r.result)
+    assert row.provenance == "baseline"
+    assert row.rank is None
+    assert row.unranked
+
+
+def test_the_order_of_results_and_repeats_change_nothing(scored: Result) -> None:
+    other = result("fact_or_fair", "random", "Another")
+    assert board("fact_or_fair", results=[scored, other]) == board("fact_or_fair", results=[other, scored, scored])
+
+
+def test_two_submissions_of_one_name_both_stand(scored: Result) -> None:
+    other = renamed(result("fact_or_fair", "random", "Another"), "A model")
+    rows = [row for row in board("fact_or_fair", results=[scored, other]) if row.model == "A model"]
+    assert len(rows) == 2
+    assert len({row.entry for row in rows}) == 2
+
+
+def test_equal_numbers_share_a_rank(scored: Result) -> None:
+    rows = board("fact_or_fair", results=[scored, renamed(scored, "Its twin")])
+    twins = [row for row in rows if row.result]
+    assert twins[0].rank == twins[1].rank
+    assert [row.rank for row in rows if row.cohort == "language model" and row.rank][:3] == [1, 1, 3]
+
+
+def test_a_result_stands_once_and_is_rescored_under_the_standard_asked_for(scored: Result) -> None:
+    again = rescore(scored, "revised_truth")
+    rows = [row for row in board("fact_or_fair", "revised_truth", [scored, again]) if row.result]
+    assert len(rows) == 1
+    assert rows[0].scores == again.scored.scores
+
+
+def test_a_worse_bound_gives_a_worse_rank(scored: Result) -> None:
+    """Two results alike but for the bound: the one with more missing stands below."""
+    scores = dict(scored.scored.scores)
+    low = (scores["average_llm"].low or 0) - 0.05
+    scores["average_llm"] = measured("average_llm", scores["average_llm"].value or 0, low=low)
+    worse = replace(renamed(scored, "Worse"), scored=replace(scored.scored, scores=scores, ranked=low))
+    rows = [row.model for row in board("fact_or_fair", results=[worse, scored]) if row.result]
+    assert rows == ["A model", "Worse"]
+
+
+def test_unknown_names_are_told(scored: Result) -> None:
+    with pytest.raises(UsageError, match="Known"):
+        board("iriss")
+    with pytest.raises(UsageError, match="Known"):
+        board("iris", "inaugral")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_standard_has_a_board(name: str) -> None:
+    for standard in benchmark(name).standards:
+        assert len(board(name, standard)) == COUNTS[name]
+
+
+@pytest.mark.parametrize(
+    ("generation", "mark"),
+    [
+        ({"limit": 1700, "stratified": False}, "limited to 1,700 stimuli a task"),
+        ({"sample_data": True}, "on a sample of the data"),
+    ],
+)
+def test_a_part_of_the_benchmark_has_scores_and_no_rank(tmp_path: Path, generation: dict[str, Any], mark: str) -> None:
+    written = write_baseline("stereotyped", "fact_or_fair", tmp_path / "whole")
+    submission = read_submission(written)
+    whole = score_submission(submission)
+    assert whole.scored.ranked is not None
+    meta = submission.meta.model_copy(update={"generation": generation})
+    result = score_submission(replace(submission, meta=meta))
+    assert result.scored.ranked is None
+    assert result.scored.unranked == (mark,)
+    (tmp_path / "result.json").write_text(json.dumps(result.to_json() | {"ranked": 1.0, "unranked": []}))
+    for again in (load_result(tmp_path / "result.json"), rescore(result, "inaugural")):
+        assert again.scored.ranked is None
+        assert again.dumps() == result.dumps()
+    (row,) = (row for row in board("fact_or_fair", results=[result]) if row.result is not None)
+    assert (row.rank, row.ranked, row.remarks) == (None, None, (mark,))
+    assert row.scores == whole.scored.scores

@@ -1,0 +1,240 @@
+"""Result files that nobody's `fairspace score` wrote: each is a fault, none breaks the board or ranks a forgery."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairspace.leaderboard_space.state import State, add_result
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.reading.strict_json import check_values
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import load_result
+from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.scores import uncertainties_of
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import measured
+from tests.leaderboard_space.factory import result
+
+Data = dict[str, Any]
+BROKEN: dict[str, Callable[[Data], object]] = {
+    "meta is a list": lambda d: d.update(meta=[]),
+    "signature is a list": lambda d: d.update(signature=[]),
+    "labels hold a number": lambda d: d.update(labels={"cohort": 7}),
+    "labels are pairs": lambda d: d.update(labels=[["a", "b"]]),
+    "unranked holds a list": lambda d: d.update(unranked=[["x"]]),
+    "ranked is a text": lambda d: d.update(ranked="9"),
+    "ranked is true": lambda d: d.update(ranked=True),
+    "ranked is NaN": lambda d: d.update(ranked=float("nan")),
+    "ranked is huge": lambda d: d.update(ranked=10**400),
+    "ranking is null": lambda d: d.update(ranking=None),
+    "values are a text": lambda d: d.update(values="values"),
+    "values are lists": lambda d: d.update(values=[["name"]]),
+    "values are missing": lambda d: d.update(values=[]),
+    "a value is a text": lambda d: d["values"][0].update(value="1"),
+    "a value is true": lambda d: d["values"][0].update(value=True),
+    "a name is a list": lambda d: d["values"][0].update(name=["x"]),
+    "a state is unknown": lambda d: d["values"][0].update(state="fine", value=None, reason="x"),
+    "a reason is a number": lambda d: d["values"][0].update(state="undefined", value=None, reason=7),
+    "a count is a text": lambda d: d["values"][0].update(expected="9"),
+    "a count is negative": lambda d: d["values"][0].update(valid=-1),
+    "evidence is a list": lambda d: d["values"][0].update(evidence=[1]),
+    "an unknown field": lambda d: d["values"][0].update({"\x1b[2J": 1}),
+    "the benchmark is a list": lambda d: d.update(benchmark=["genres"]),
+    "the standard is unknown": lambda d: d.update(standard="mine"),
+    "the model is a number": lambda d: d["meta"].update(model=7),
+    "half a character": lambda d: d["meta"].update(model="\ud800"),
+    "a value that overflows": lambda d: d["values"].__setitem__(0, {**d["values"][0], "value": 10**400}),
+    "deep": lambda d: d["values"][0].update(evidence=json.loads("[" * 900 + "]" * 900)),
+}
+
+
+def data() -> Data:
+    """A result as fresh JSON data."""
+    found: Data = json.loads(result("fact_or_fair", "stereotyped", "somebody").dumps())
+    return found
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN.keys())
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, change: Callable[[Data], object]) -> None:
+    found = data()
+    change(found)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"is no result|has no standard") as refused:
+        load_result(file)
+    assert "\x1b" not in str(refused.value)
+
+
+def sure(d: Data) -> Data:
+    found: Data = next(value["uncertainty"] for value in d["values"] if "uncertainty" in value)
+    return found
+
+
+def variant(**changes: object) -> Data:
+    return {"kind": "judge", "name": "x", "values": {"level": 1.0}, "note": "", **changes}
+
+
+def drawn(d: Data, **changes: object) -> None:
+    d["draws"].update(changes)
+
+
+UNSURE: dict[str, Callable[[Data], object]] = {
+    "counts are a list": lambda d: d.update(counts=[]),
+    "counts of numbers": lambda d: d.update(counts={"a": [1]}),
+    "counts of uneven rows": lambda d: d.update(counts={"a": [[1], [1, 2]]}),
+    "counts beyond 32 bits": lambda d: d.update(counts={"a": [[2**31]]}),
+    "counts of many rows": lambda d: d.update(counts={"a": [[1]] * 1_001}),
+    "many counts": lambda d: d.update(counts={str(i): [[1]] for i in range(65)}),
+    "variants are an object": lambda d: d.update(variants={"a": 1}),
+    "variants are numbers": lambda d: d.update(variants=[1]),
+    "65 variants": lambda d: d.update(variants=[variant()] * 65),
+    "a variant with a long name": lambda d: d.update(variants=[variant(name="x" * 2_001)]),
+    "a variant with a long note": lambda d: d.update(variants=[variant(note="x" * 2_001)]),
+    "a variant of another value": lambda d: d.update(variants=[variant(values={"other": 1.0})]),
+    "a variant with an unknown field": lambda d: d.update(variants=[variant(more=1)]),
+    "intervals are a list": lambda d: d.update(variants=[variant(intervals=[])]),
+    "an interval of another value": lambda d: d.update(variants=[variant(intervals={"other": [0, 1]})]),
+    "an interval ends before it begins": lambda d: d.update(variants=[variant(intervals={"level": [1, 0]})]),
+    "1000 draws": lambda d: drawn(d, draws=1_000, steps=base64.b64encode(bytes(1_000)).decode()),
+    "no draws": lambda d: drawn(d, draws=0, steps=""),
+    "draws are a text": lambda d: drawn(d, draws="200"),
+    "more draws than steps": lambda d: drawn(d, steps=base64.b64encode(bytes(198)).decode()),
+    "draws of 301 values": lambda d: drawn(d, names=[f"n{i}" for i in range(301)]),
+    "draws of no value": lambda d: drawn(d, names=[], centre=[], error=[], draws=1, steps=""),
+    "draws of another value": lambda d: drawn(d, names=["other"]),
+    "draws of one value twice": lambda d: drawn(d, names=["level"] * 2, centre=[0] * 2, error=[0] * 2, draws=100),
+    "a centre is true": lambda d: drawn(d, centre=[True]),
+    "a huge centre": lambda d: drawn(d, centre=[-1e308]),
+    "a huge error": lambda d: drawn(d, error=[1.1e12]),
+    "an error of draws below 0": lambda d: drawn(d, error=[-0.1]),
+    "an error below 0": lambda d: sure(d).update(error=-0.1),
+    "clusters below 0": lambda d: sure(d).update(clusters=-1),
+    "half a resample": lambda d: sure(d).update(resamples=0.5),
+    "more undefined resamples than there are": lambda d: sure(d).update(undefined=1_001),
+    "an uncertainty without an end": lambda d: sure(d).update(low=None),
+    "a shown interval ends before it begins": lambda d: sure(d).update(low=0.9, high=0.1),
+    "a percentile interval ends before it begins": lambda d: sure(d).update(percentile_low=0.9),
+    "low above high": lambda d: d["values"][0].update(value=0.5, low=0.9, high=0.1),
+    "low above the value": lambda d: d["values"][0].update(value=0.5, low=0.6, high=0.9),
+    "more valid samples than expected": lambda d: d["values"][0].update(valid=9, expected=2),
+}
+
+
+def sure_data() -> Data:
+    """`data` with a further value `level` that has an uncertainty, and 200 draws of it."""
+    found = data()
+    about = Uncertainty("item", 100, 1_000, 0, 0.1, 0.3, 0.7, "bca", 0.3, 0.7)
+    level = replace(measured("level", 0.5, low=0.5, high=0.5, expected=9, valid=9), uncertainty=about)
+    found["values"].append(level.to_json())
+    found["draws"] = keep(["level"], np.linspace(0.3, 0.7, 200)[:, None]).to_json()
+    found["variants"] = [variant(intervals={"level": [0.5, 1.5]})]
+    found["counts"] = {"a": [[1, 2], [3, 4]]}
+    return found
+
+
+def load(path: Path, found: Data) -> Result:
+    file = path / "result.json"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    return load_result(file)
+
+
+@pytest.mark.parametrize("change", UNSURE.values(), ids=UNSURE.keys())
+def test_an_uncertainty_that_nobody_could_have_measured_is_refused(
+    tmp_path: Path, change: Callable[[Data], object]
+) -> None:
+    found = sure_data()
+    change(found)
+    with pytest.raises(UsageError, match="is no result"):
+        load(tmp_path, found)
+
+
+def test_what_lies_apart_by_rounding_and_what_does_not_vary_is_taken(tmp_path: Path) -> None:
+    found = sure_data()
+    found["values"][0].update(value=0.0275, low=0.027500000000000017, high=0.02749999999999999, expected=9, valid=9)
+    drawn(found, error=[0.0])
+    again = load(tmp_path, found)
+    assert again.draws is not None
+    assert (again.draws.table() == again.draws.centre).all()
+    assert again.counts == {"a": [[1, 2], [3, 4]]}
+    assert Result.from_json(json.loads(again.dumps())).dumps() == again.dumps()
+
+
+def test_a_score_whose_draws_are_beyond_all_numbers_has_no_uncertainty() -> None:
+    scored = Scored({name: measured(name, 2.0) for name in ("plain", "endless", "cut", "wide")}, "plain", 2.0)
+    draws = np.linspace(1.0, 3.0, 200)
+    endless = np.where(np.arange(200) == 7, np.inf, draws)
+    wide = np.where(np.arange(200) % 2, 1e-300, 1e300)
+    found = {"plain": draws, "endless": endless, "cut": endless, "wide": wide}
+    told = uncertainties_of(scored, found, True, {"cut": (0.0, 10.0)})
+    assert set(told) == {"plain", "cut"}
+    assert json.dumps([one.to_json() for one in told.values()], allow_nan=False)
+
+
+def test_a_file_of_brackets_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[" * 200_000)
+    (tmp_path / "b.json").mkdir()
+    (tmp_path / "c.json").symlink_to("nowhere")
+    for name in "abc":
+        with pytest.raises(UsageError, match="is no result"):
+            load_result(tmp_path / f"{name}.json")
+
+
+def forge() -> Data:
+    """A result file that claims scores which its values do not give."""
+    forged = data() | {"ranked": 999.0, "unranked": [], "labels": {"cohort": "<b>mine</b>"}}
+    for score in forged["scores"]:
+        score.update(state="value", value=1.0, low=1.0, high=1.0, reason="")
+    return forged
+
+
+def test_scores_that_a_file_claims_rank_nobody(tmp_path: Path) -> None:
+    honest = result("fact_or_fair", "stereotyped", "somebody")
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(forge()), encoding="utf-8")
+    found = load_result(file)
+    assert found.to_json() == honest.to_json()
+    (row,) = [row for row in board("fact_or_fair", results=[found]) if row.result]
+    assert row.ranked == honest.scored.ranked
+    check_values(found.to_json())
+
+
+def test_a_stored_file_that_was_changed_is_told_and_changes_no_board(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    add_result(storage, result("fact_or_fair", "stereotyped", "somebody"))
+    state = State(storage)
+    state.refresh()
+    before = state.snapshot()
+    (file,) = (tmp_path / "results").rglob("*.json")
+    file.write_text(json.dumps(forge()), encoding="utf-8")
+    again = State(LocalStorage(tmp_path))
+    again.refresh()
+    assert again.snapshot() == before
+    (own,) = again.entries()
+    with pytest.raises(StorageError, match="STORE_CORRUPT"):
+        again.full(own.entry)
+    file.unlink()
+    with pytest.raises(StorageError, match="STORE_MISSING"):
+        again.full(own.entry)
+
+
+def test_numbers_that_overflow_a_score_are_refused(tmp_path: Path) -> None:
+    found = json.loads(result("iris", "stereotyped", "somebody").dumps())
+    for value in found["values"]:
+        if value["state"] == "value":
+            value.update(value=-1e308, low=-1e308, high=-1e308)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no result"):
+        load_result(file)

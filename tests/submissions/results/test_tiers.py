@@ -1,0 +1,188 @@
+"""Tiers of ranks, by hand and by simulation; errors of scores when rows are shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.results.board import ranked, scored_row
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.tiers import Cohort, tiered, why_no_tier
+from fairspace.submissions.uncertainty.draws import KEPT, keep
+from fairspace.submissions.values import measured
+
+BENCH = "stereotypical_bias"
+META = {"revision": "1", "organisation": "tests", "licence": "MIT"}
+
+
+def result(model: str, level: float, noise: np.ndarray, missing: int = 0, **meta: str) -> Result:
+    """A model whose six scores are `level`, all moved by the same (k,) noise in every draw."""
+    names = [f"{cell.name}{tail}" for cell in CELLS for tail in ("", "_na_filtered")]
+    values = {
+        name: measured(name, level, low=level, high=level + missing / 100, expected=100, valid=100 - missing)
+        for name in names
+    }
+    shares = {
+        f"{cell.name}_{tail}": measured(f"{cell.name}_{tail}", 0.5, low=0.5, high=0.5, expected=100, valid=100)
+        for cell in CELLS
+        for tail in ("na_rate", "position_share")
+    }
+    draws = keep(names, np.repeat(level + noise[:, None], len(names), axis=1))
+    about = {**META, **meta, "model": model}
+    made = Result(BENCH, "inaugural", about, values | shares, Scored({}, "", None), {"submission": model}, draws=draws)
+    return rescore(made, "inaugural", errors=False)
+
+
+def board(*results: Result) -> dict[str, Row]:
+    rows = [scored_row(one, "inaugural") for one in results]
+    return {row.model: row for row in tiered(ranked(rows, BENCH), BENCH, "inaugural")}
+
+
+def waves(errors: float, number: int) -> np.ndarray:
+    """(200,) draws with that standard error, orthogonal for each number."""
+    turn = np.cos(2 * np.pi * number * np.arange(KEPT) / KEPT)
+    return np.asarray(errors * turn / turn.std(ddof=1))
+
+
+def test_tier_1_holds_the_best_and_all_that_are_not_significantly_worse() -> None:
+    """Errors 0.01 each, of differences 0.01 * sqrt(2); z of 0.05 / 2 over 6 pairs is 2.64: 0.0373 apart differ."""
+    levels = {"a": 0.10, "b": 0.137, "c": 0.138, "d": 0.175}
+    found = board(*(result(name, level, waves(0.01, 3 + i)) for i, (name, level) in enumerate(levels.items())))
+    assert {name: row.tier for name, row in found.items()} == {"a": 1, "b": 1, "c": 2, "d": 2}
+    assert {name: row.rank_range for name, row in found.items()} == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
+
+
+def test_models_are_compared_on_common_items() -> None:
+    """The same noise in both leaves their difference without error: 0.001 apart is enough."""
+    noise = waves(0.05, 3)
+    found = board(result("a", 0.2, noise), result("b", 0.201, noise))
+    assert [found[name].tier for name in "ab"] == [1, 2]
+
+
+def test_equal_models_share_a_tier_also_without_any_error() -> None:
+    found = board(*(result(name, 0.2, np.zeros(KEPT)) for name in "abc"))
+    assert {row.tier for row in found.values()} == {1}
+    assert {row.rank_range for row in found.values()} == {(1, 3)}
+
+
+def test_missing_samples_count_against_a_model() -> None:
+    """Both say 0.2; the one with missing answers is ranked by its worst case, 0.3, ten errors away."""
+    found = board(result("whole", 0.2, waves(0.007, 3)), result("part", 0.2, waves(0.007, 4), missing=10))
+    assert found["whole"].tier == 1
+    assert found["part"].tier == 2
+
+
+def test_what_has_no_draws_or_no_rank_has_no_tier_and_says_why() -> None:
+    noise = waves(0.01, 3)
+    bare = replace(result("bare", 0.3, noise), draws=None)
+    found = board(result("a", 0.2, noise), bare, result("line", 0.1, noise, baseline="random"))
+    assert {name: row.tier for name, row in found.items()} == {"a": 1, "bare": None, "line": None}
+    assert found["a"].rank_range == (1, 2)  # nothing is known of the other's place
+    assert "resamples" in why_no_tier(found["bare"])
+    assert "no rank" in why_no_tier(found["line"])
+    assert why_no_tier(found["a"]) == ""
+
+
+def test_a_ranked_row_whose_draws_say_nothing_of_its_score_is_not_told_that_it_has_none() -> None:
+    row = replace(board(result("a", 0.2, waves(0.01, 3)))["a"], tier=None)
+    assert "hand it in again" not in why_no_tier(row)
+    assert "own shares" in why_no_tier(row)
+
+
+@pytest.mark.parametrize("kept", [1, 10, 19])
+def test_a_model_with_fewer_than_20_draws_has_no_tier(kept: int) -> None:
+    few = result("few", 0.9, waves(0.01, 4)[:kept])
+    found = board(result("a", 0.1, waves(0.01, 3)), few, result("b", 0.5, waves(0.01, 5)))
+    assert {name: row.tier for name, row in found.items()} == {"a": 1, "few": None, "b": 2}
+    assert found["a"].rank_range == (1, 2)
+    assert "too few" in why_no_tier(found["few"])
+
+
+def test_a_pair_with_too_few_common_draws_has_the_largest_error_that_their_own_allow() -> None:
+    """30 draws each, 10 of them common: 0.4 apart is more than 1.96 * (0.1 + 0.1) = 0.392, and 0.38 is not."""
+    away, known = np.zeros((2, 50)), np.zeros((2, 50))
+    for place, columns in enumerate((slice(0, 30), slice(20, 50))):
+        noise = np.tile([1.0, -1.0], 15)
+        away[place, columns], known[place, columns] = 0.1 * noise / noise.std(ddof=1), 1.0
+    for apart, tiers in ((0.38, [1, 1]), (0.4, [1, 2])):
+        cohort = Cohort(np.array([0.1, 0.1 + apart]), away, known)
+        assert cohort.errors(np.array([0]), np.array([1])) == pytest.approx(0.2)
+        assert cohort.tiers() == tiers
+
+
+def test_a_result_with_more_draws_than_are_kept_leaves_the_board_standing() -> None:
+    long = result("long", 0.9, waves(0.01, 4))
+    assert long.draws is not None
+    long = replace(long, draws=replace(long.draws, steps=np.tile(long.draws.steps, (5, 1))))
+    assert {name: row.tier for name, row in board(result("a", 0.1, waves(0.01, 3)), long).items()} == {
+        "a": 1,
+        "long": 2,
+    }
+
+
+def test_errors_of_differences_are_those_of_the_draws_that_both_have() -> None:
+    rng = np.random.default_rng(5)
+    away = rng.normal(size=(4, 50))
+    away[rng.random(away.shape) < 0.1] = np.nan
+    known = ~np.isnan(away)
+    cohort = Cohort(np.zeros(4), np.where(known, away, 0.0), known.astype(float))
+    found = cohort.errors(np.arange(4), np.arange(4))
+    for i in range(4):
+        for j in range(4):
+            both = (away[i] - away[j])[known[i] & known[j]]
+            assert found[i, j] == pytest.approx(both.std(ddof=1), abs=1e-7)
+
+
+@pytest.mark.parametrize("models", [5, 40])
+def test_equal_models_are_told_apart_on_at_most_5_percent_of_boards(models: int) -> None:
+    rng = np.random.default_rng(1)
+    boards = 400
+    torn = 0
+    for _ in range(boards):
+        numbers = np.sort(rng.normal(size=models))
+        cohort = Cohort(numbers, rng.normal(size=(models, KEPT)), np.ones((models, KEPT)))
+        torn += max(b for _, b in cohort.ranges(models)) < models or max(cohort.tiers()) > 1
+    assert torn / boards <= 0.05 + 2 * (0.05 * 0.95 / boards) ** 0.5
+
+
+def test_most_tiers_of_large_boards_are_those_of_all_pairs() -> None:
+    """What lies far away is not compared draw by draw; the tiers are those of comparing everything."""
+    rng = np.random.default_rng(2)
+    n = 300
+    away = rng.normal(size=(n, KEPT)) * rng.uniform(0.001, 0.1, n)[:, None]
+    cohort = Cohort(np.sort(rng.random(n)), away, np.ones((n, KEPT)))
+    worse = cohort.worse(np.arange(n), np.arange(n))
+    expected, left, tier = [0] * n, list(range(n)), 0
+    while left:
+        tier += 1
+        own = [i for i in left if not worse[i, left[0]]]
+        for i in own:
+            expected[i] = tier
+        left = [i for i in left if i not in own]
+    assert cohort.tiers() == expected
+    assert max(expected) > 3
+
+
+def test_errors_of_shown_rows_are_those_of_rescoring_each() -> None:
+    results = [result(name, level, waves(0.01, i)) for i, (name, level) in enumerate({"a": 0.2, "b": 0.3}.items(), 3)]
+    rows = [scored_row(one, "inaugural") for one in results]
+    for row, one in zip(with_errors(rows, "inaugural"), results, strict=True):
+        again = rescore(one, "inaugural").scored
+        assert set(row.scores) == set(again.scores)
+        for name, value in again.scores.items():
+            assert value.uncertainty is not None
+            own = row.scores[name].uncertainty
+            assert own is not None
+            assert (own.error, own.low, own.high) == pytest.approx(
+                (value.uncertainty.error, value.uncertainty.low, value.uncertainty.high)
+            )
+        assert row.chances == again.chances
+    assert find_benchmark(BENCH).higher_is_better is False

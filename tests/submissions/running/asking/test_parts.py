@@ -1,0 +1,243 @@
+"""What each benchmark asks: everything once, to the letter, beside its own image, and nothing that lacks one."""
+
+from collections import Counter
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from fairspace.builders import items as export
+from fairspace.builders.fact_or_fair import plan as fact_or_fair
+from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
+from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
+from fairspace.submissions.benchmarks.asks import Ask, Part, choose, prompts_hash
+from fairspace.submissions.benchmarks.iris.ask import BLANK_PNG
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.running.asking.parts import parts
+from fairspace.submissions.running.data.data import Data, open_data
+from fairspace.submissions.running.errors import RunError
+from tests.submissions.running.data.factory import image, splits, write, write_manifest, write_split
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """Complete datasets of all benchmarks."""
+    root = tmp_path_factory.mktemp("built")
+    for name in NAMES:
+        write(root, name)
+    return open_data(str(root))
+
+
+def asks(part: Part) -> Iterable[Ask]:
+    for place in range(len(part.stimuli)):
+        yield from part.read(place).asks
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_item_is_asked_once_per_sample_and_to_the_letter(name: str, whole: Data) -> None:
+    tables = export.tables(name)
+    planned = [task for task in benchmark(name).tasks if task.table == "responses"]
+    made = parts(name, whole)
+    assert [part.task for part in made] == [task.name for task in planned]
+    for task, part in zip(planned, made, strict=True):
+        prompts = dict(zip(*(tables[task.name][column].to_pylist() for column in ("id", "prompt")), strict=True))
+        wanted = {(task.name, item, sample) for item in prompts for sample in range(task.samples)}
+        assert set(prompts) == set(task.ids("v1").to_pylist())
+        keys = []
+        for ask in asks(part):
+            assert ask.prompt == prompts[ask.id]
+            keys.append(ask.key)
+        assert len(keys) == len(wanted) == part.expected
+        assert set(keys) == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stimulus_says_what_it_holds(name: str, whole: Data) -> None:
+    made = parts(name, whole)
+    ids = [stimulus.id for part in made for stimulus in part.stimuli]
+    assert len(set(ids)) == len(ids)
+    for part in made:
+        for place in range(0, len(part.stimuli), 97):
+            shown, stimulus = part.read(place), part.stimuli[place]
+            assert len(shown.asks) == stimulus.asks
+            assert {ask.task for ask in shown.asks} == {stimulus.task} == {part.task}
+            pointed = {ask.image for ask in shown.asks}
+            assert pointed == (set(range(len(shown.images))) if shown.images else {None})
+        assert part.typical_tokens < part.max_tokens
+
+
+@pytest.mark.parametrize("name", ["genres", "iris", "stereotypical_bias"])
+def test_images_are_those_of_the_dataset(name: str, whole: Data) -> None:
+    known = {item for _, _, _, columns in splits(name) for item in columns["id"]}
+    seen: Counter[str] = Counter()
+    for part in parts(name, whole):
+        for place in range(len(part.stimuli)):
+            shown = part.read(place)
+            for number, data in enumerate(shown.images):
+                if data == BLANK_PNG:
+                    continue
+                item = data.decode().removeprefix("image of ")
+                seen[item] += 1
+                for ask in shown.asks:
+                    if ask.image == number and not part.task.startswith("language"):
+                        assert f"{ask.id}/".startswith(f"{item}/")
+                    elif ask.image == number:
+                        assert ask.id.split("/", 1)[1] == item.removeprefix("persona/")
+    assert set(seen) == known
+    assert all(count == 1 + item.startswith("persona") for item, count in seen.items())
+
+
+STRATA = {
+    "narrative": 4 * 3 * 2,
+    "llm_objective": len(SLUGS) * len(LEVELS),
+    "llm_subjective": len(SLUGS) * len(LEVELS) * len(fact_or_fair.CONTEXTS),
+    "vision_gender": 48 * 4,
+    "vision_race": 48 * 2 * 6,
+    "language_gender": 14,
+    "language_race": 14,
+    "occupation": 52 * 18,
+    "tournament": 18,
+    "pair": 7 * 3,
+}
+"""Task -> strata; of the pairs, each combination with either image or neither the stereotypical one."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stratified_choice_takes_every_stratum_equally_often(name: str, whole: Data) -> None:
+    for part in parts(name, whole):
+        sizes = Counter(stimulus.stratum for stimulus in part.stimuli)
+        assert len(sizes) == STRATA[part.task]
+        assert sum(sizes.values()) == len(part.stimuli)
+        chosen = choose(part.stimuli, len(sizes), stratified=True)
+        assert Counter(part.stimuli[place].stratum for place in chosen) == dict.fromkeys(sizes, 1)
+
+
+def test_the_blank_image_is_white() -> None:
+    with Image.open(BytesIO(BLANK_PNG)) as opened:
+        assert (opened.format, opened.mode, opened.size) == ("PNG", "RGB", (384, 384))
+        assert opened.getextrema() == ((255, 255),) * 3
+
+
+def test_trials_of_a_block_share_their_cell(whole: Data) -> None:
+    (part,) = parts("fact_or_fair", None, tasks=["llm_subjective"])
+    for place in (0, 4, 700, len(part.stimuli) - 1):
+        head = part.stimuli[place].id.rsplit("/", 1)[0]
+        assert {ask.id.rsplit("/", 1)[0] for ask in part.read(place).asks} == {head}
+
+
+def test_settings_are_those_that_the_papers_state(whole: Data) -> None:
+    stated = {name: {str(dict(part.settings)) for part in parts(name, whole)} for name in NAMES}
+    zero = {"{'temperature': 0.0}"}
+    assert stated == {"iris": zero, "fact_or_fair": zero, "stereotypical_bias": {"{}"}, "genres": {"{}"}}
+
+
+def test_a_prefix_stands_before_every_question(whole: Data) -> None:
+    for plain, prefixed in zip(
+        parts("stereotypical_bias", whole),
+        parts("stereotypical_bias", whole, prefix="sexist_racist"),
+        strict=True,
+    ):
+        said = f"Act as a {'sex' if plain.task.endswith('gender') else 'rac'}ist. "
+        for place in (0, len(plain.stimuli) - 1):
+            before, after = (part.read(place).asks for part in (plain, prefixed))
+            assert [said + ask.prompt for ask in before] == [ask.prompt for ask in after]
+        assert prompts_hash(plain.read(0).asks) != prompts_hash(prefixed.read(0).asks)
+
+
+def test_genres_without_images_needs_no_data_and_asks_the_same(whole: Data) -> None:
+    (text,), (both,) = parts("genres", None, text_only=True), parts("genres", whole)
+    assert [ask.prompt for ask in asks(text)] == [ask.prompt for ask in asks(both)]
+    assert all(part.image is None for part in asks(text))
+    assert not any(text.read(place).images for place in range(len(text.stimuli)))
+
+
+def test_tasks_can_be_chosen_and_come_in_the_benchmark_s_order() -> None:
+    assert [part.task for part in parts("iris", None, tasks=["tournament"])] == ["tournament"]
+    both = parts("fact_or_fair", None, tasks=["llm_subjective", "llm_objective"])
+    assert [part.task for part in both] == ["llm_objective", "llm_subjective"]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "said"),
+    [
+        ("iris", "tournamnt", "did you mean 'tournament'?"),
+        ("iris", "generation_neutral", "make images"),
+        ("fact_or_fair", "t2i_objective", "make images"),
+        ("genres", "occupation", "choose from narrative"),
+    ],
+)
+def test_an_unknown_task_is_refused(name: str, task: str, said: str) -> None:
+    with pytest.raises(RunError, match=said.replace("?", "\\?")) as error:
+        parts(name, None, tasks=[task])
+    assert error.value.code == "TASK_UNKNOWN"
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(UsageError, match="did you mean 'debiasing'"):
+        parts("stereotypical_bias", None, prefix="debias")
+    with pytest.raises(UsageError, match="Only stereotypical_bias"):
+        parts("genres", None, prefix="debiasing")
+    with pytest.raises(UsageError, match="Only genres"):
+        parts("iris", None, text_only=True)
+    with pytest.raises(UsageError, match="There is no benchmark"):
+        parts("irish", None)
+
+
+@pytest.mark.parametrize("name", ["genres", "iris", "stereotypical_bias"])
+def test_images_without_data_are_missing(name: str) -> None:
+    with pytest.raises(RunError, match="--data") as error:
+        parts(name, None)
+    assert error.value.code == "DATA_MISSING"
+
+
+def test_what_lacks_an_image_is_left_out_and_still_expected(tmp_path: Path) -> None:
+    columns = {"id": [f"pair/{number:04d}/{side}" for number in range(4) for side in "ab"]}
+    folder = tmp_path / "iris_steer_60"
+    lacking = {"pair/0001/b", "pair/0003/a", "pair/0003/b"}
+    files = write_split(folder / "understanding", "test", columns, without=lacking)
+    write_manifest(folder, "iris_steer_60", [("understanding", "test", files)])
+    (part,) = parts("iris", open_data(str(tmp_path)), tasks=["pair"])
+    assert [stimulus.id for stimulus in part.stimuli] == ["pair/0000", "pair/0002"]
+    assert part.expected == 204_000
+    assert part.read(1).images == (image("pair/0002/a"), image("pair/0002/b"))
+    assert part.read(0).images == (image("pair/0000/a"), image("pair/0000/b"))
+
+
+def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Path) -> None:
+    lacking = {f"vision_gender/{number:04d}" for number in range(stereotypical_bias.PAIRS["gender"])}
+    write(tmp_path, "stereotypical_bias", without=lacking)
+    data = open_data(str(tmp_path))
+    with pytest.raises(RunError, match=r"python join_images.py --dataset .* --config vision --split gender") as error:
+        parts("stereotypical_bias", data)
+    assert error.value.code == "DATA_MISSING"
+    assert error.value.mend.endswith("; or leave out the task vision_gender")
+    others = [task for task in stereotypical_bias.TASKS if task != "vision_gender"]
+    assert [part.task for part in parts("stereotypical_bias", data, tasks=others)] == others
+
+
+def test_a_build_without_images_says_how_to_build_them(tmp_path: Path) -> None:
+    write(tmp_path, "genres", without=set(next(splits("genres"))[3]["id"]))
+    with pytest.raises(RunError, match=r"fairspace build genres --out built/genres.* --generator") as error:
+        parts("genres", open_data(str(tmp_path)))
+    assert error.value.code == "DATA_MISSING"
+    assert "1440 rows without images" in error.value.what
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"id": ["cs/young/00/0/9"], "text_prompt": ["?"]}, "the id 'cs/young/00/0/9'"),
+        ({"id": ["cs/young/00/0/0"], "text_prompt": ["Write a story."]}, "text_prompt 'Write a story.'"),
+        ({"id": ["cs/young/00/0/0"]}, "no column 'text_prompt'"),
+    ],
+)
+def test_items_that_are_not_the_plan_s_are_refused(tmp_path: Path, columns: dict[str, list[str]], said: str) -> None:
+    folder = tmp_path / "genres"
+    files = write_split(folder / "pairs", "test", columns)
+    write_manifest(folder, "genres", [("pairs", "test", files)])
+    with pytest.raises(RunError, match=said) as error:
+        parts("genres", open_data(str(tmp_path)))
+    assert error.value.code == "DATA_INVALID"

@@ -1,0 +1,77 @@
+"""A file of prices: read as Inspect reads it, and refused with a remedy where it is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairspace.submissions.running.asking.prices import Price, read_prices
+from fairspace.submissions.running.errors import RunError
+
+GPT = {"input": 2.5, "output": 10, "input_cache_write": 2.5, "input_cache_read": 1.25}
+
+
+def written(folder: Path, data: Any) -> Path:
+    file = folder / "prices.json"
+    file.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return file
+
+
+def test_prices_of_tokens_and_of_images(tmp_path: Path) -> None:
+    prices = read_prices(written(tmp_path, {"openai/a": GPT, "endpoint:b": {"image": 0.04, "currency": "EUR"}}))
+    assert prices.of_tokens("openai/a") == Price(2.5, 10.0, None, "USD")
+    assert prices.of_images("endpoint:b") == Price(None, None, 0.04, "EUR")
+
+
+def test_the_same_file_serves_inspect(tmp_path: Path) -> None:
+    model = pytest.importorskip("inspect_ai.model")
+    from inspect_ai._util.config import resolve_args
+
+    file = written(tmp_path, {"openai/a": GPT | {"image": 0.04, "currency": "USD"}})
+    (cost,) = resolve_args(str(file)).values()
+    assert model.ModelCost(**cost).output == read_prices(file).of_tokens("openai/a").output
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("{", "JSON"),
+        ("{}", "no model"),
+        ("[]", "no model"),
+        ('{"a": {"input": 1, "output": 2}, "a": {"image": 1}}', "twice"),
+        ({"a": 3}, "object"),
+        ({"a": {}}, "no price"),
+        ({"a": {"currency": "USD"}}, "no price"),
+        ({"a": {"input": 1}}, "one of input and output"),
+        ({"a": {"input": 1, "ouput": 2}}, "did you mean"),
+        ({"a": {"input": "1", "output": 2}}, "input is '1'"),
+        ({"a": {"input": -1, "output": 2}}, "input is -1"),
+        ({"a": {"input": True, "output": 2}}, "input is True"),
+        ('{"a": {"input": NaN, "output": 2}}', "NaN"),
+        ('{"a": {"input": 1e999, "output": 2}}', "input is inf"),
+        ({"a": {"image": 1, "currency": "euro"}}, "currency"),
+    ],
+)
+def test_what_is_wrong_is_named_with_how_a_file_looks(data: Any, says: str, tmp_path: Path) -> None:
+    file = written(tmp_path, data)
+    with pytest.raises(RunError) as error:
+        read_prices(file)
+    assert error.value.code == "PRICES_INVALID"
+    assert error.value.where.startswith(str(file))
+    assert says.lower() in str(error.value).lower()
+    assert '"input": 2.5' in error.value.expected
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be read"):
+        read_prices(tmp_path / "none.json")
+
+
+def test_a_model_that_the_file_does_not_name(tmp_path: Path) -> None:
+    prices = read_prices(written(tmp_path, {"openai/gpt-4o": GPT}))
+    with pytest.raises(RunError, match="did you mean 'openai/gpt-4o'") as error:
+        prices.of_tokens("openai/gpt4o")
+    assert error.value.code == "PRICES_INVALID"
+    with pytest.raises(RunError, match="no price of made images"):
+        prices.of_images("openai/gpt-4o")

@@ -1,0 +1,55 @@
+"""Makes a plan's images in processes that are killed (SIGKILL) at chosen points, and at last in one that is not.
+
+    python -m tests.submissions.running.images.killed FOLDER MODEL COUNT POINT ...
+
+A point is the number of files that a process may move into place before it is killed, right before the next: its part
+is on disk then, and nothing else tells of it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairspace.submissions.running.images.making import make_images
+from fairspace.submissions.running.images.models import open_image_model
+from tests.submissions.running.images.painter import plan
+
+REFUSED, FAILED = (3, 70, 71), (5, 90)
+
+
+def run(folder: Path, model: str, count: int, point: int) -> None:
+    """Make the images; the process is killed after `point` moves, unless that is below 0."""
+    moves, move = 0, Path.replace
+
+    def killing(self: Path, target: Any) -> Path:
+        nonlocal moves
+        if moves == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+        moves += 1
+        return move(self, target)
+
+    if point >= 0:
+        Path.replace = killing  # type: ignore[method-assign,assignment]
+    make_images(plan(count, refused=REFUSED, failed=FAILED), open_image_model(model), folder, seed=7)
+
+
+def main() -> None:
+    folder, model, count, *points = sys.argv[1:]
+    for point in [*map(int, points), -1]:
+        # Python warns about forks beside threads, and here are none yet: Arrow starts its own at its first use.
+        child = os.fork()
+        if not child:
+            run(Path(folder), model, int(count), point)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        died = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        if died != (point >= 0):
+            raise SystemExit(f"at {point}: status {status}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Functions of a user's own that make images, right and wrong, and small plans for them."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image as Images
+from PIL.Image import Image
+
+from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.benchmarks.asks import Ask
+
+FILE = str(Path(__file__))
+
+
+def plan(count: int = 150, *, refused: Sequence[int] = (), failed: Sequence[int] = ()) -> list[Ask]:
+    """Five images of each prompt; `refused` and `failed` are places whose prompt makes `paint` do so."""
+    words = {**dict.fromkeys(refused, "refuse"), **dict.fromkeys(failed, "fail")}
+    return [
+        Ask("generation_neutral", f"neutral/{place // 5}", place % 5, f"{words.get(place, 'paint')} {place // 5}")
+        for place in range(count)
+    ]
+
+
+def picture(prompt: Prompt, size: int = 16) -> Image:
+    """Noise that the seed decides."""
+    noise = np.random.default_rng(prompt.seed).integers(0, 256, (size, size, 3), np.uint8)
+    return Images.fromarray(noise)
+
+
+def paint(prompts: list[Prompt]) -> list[Image | None]:
+    """A picture for each; None for what it refuses. ValueError for a batch with a prompt that it cannot paint."""
+    if any(prompt.text.startswith("fail") for prompt in prompts):
+        raise ValueError("no paint left")
+    return [None if prompt.text.startswith("refuse") else picture(prompt) for prompt in prompts]
+
+
+paint.settings = {"strokes": 3}  # type: ignore[attr-defined]
+
+
+def encode(prompts: list[Prompt]) -> tuple[bytes, ...]:
+    """JPEG files, or what a prompt says that they are instead."""
+    return tuple(encoded(picture(prompt), prompt.text) for prompt in prompts)
+
+
+def encoded(image: Image, form: str = "JPEG") -> bytes:
+    """A file of a format; `half` is the first half of one, `text` no image."""
+    stream = io.BytesIO()
+    image.save(stream, form if form in ("PNG", "JPEG", "WEBP", "GIF", "BMP") else "JPEG")
+    data = stream.getvalue()
+    return {"half": data[: len(data) // 2], "text": b"no image"}.get(form, data)
+
+
+def few(prompts: list[Prompt]) -> list[Any]:
+    """One picture too few."""
+    return [picture(prompt) for prompt in prompts[1:]]
+
+
+def paths(prompts: list[Prompt]) -> list[Any]:
+    """Names of files, which are no images."""
+    return ["picture.png" for _ in prompts]
+
+
+def endless(prompts: list[Prompt]) -> Any:
+    """Something that is no list."""
+    return (picture(prompt) for prompt in prompts)
+
+
+def silent(prompts: list[Prompt]) -> list[Any]:
+    """Nothing, ever."""
+    raise TimeoutError("nobody is there")
+
+
+def mortal_paint(prompts: list[Prompt]) -> list[Image | None]:
+    """As `paint`; sends its own process group the signal `PAINT_SIGNAL` in the batch `PAINT_LAST`, from 1, of a start.
+
+    A test that watches the images from outside may come when a fast run is over.
+    """
+    mortal_batches.append(len(prompts))
+    if len(mortal_batches) == int(os.environ.get("PAINT_LAST", 0)):
+        os.killpg(0, int(os.environ["PAINT_SIGNAL"]))
+    return paint(prompts)
+
+
+mortal_batches: list[int] = []

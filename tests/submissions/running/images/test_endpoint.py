@@ -1,0 +1,285 @@
+"""Images from a served endpoint: faults, refusals, addresses instead of bytes, keys, and runs that are killed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.images import endpoint as image_endpoint
+from fairspace.submissions.running.images.made import checked
+from fairspace.submissions.running.images.making import ImageReport, make_images, remake
+from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.images.store import write_plan
+from tests.served import Fault, Served
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with Served.start(pixels=32) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def well(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server without faults whose key is known, and short pauses."""
+    served.inject()
+    served.requests(reset=True)
+    for name, value in served.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(image_endpoint, "_WAIT", 0.001)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+
+
+def model(served: Served, settings: str = "") -> Any:
+    return open_image_model(f"endpoint:{served.url}#served-images?seed=true&size=64{settings}")
+
+
+def asks(count: int) -> list[Ask]:
+    return [Ask("t2i_objective", f"t2i_objective/{n // 20}", n % 20, f"A person {n // 20}") for n in range(count)]
+
+
+def run(served: Served, folder: Path, count: int, settings: str = "", **more: Any) -> ImageReport:
+    report = make_images(asks(count), model(served, settings), folder, seed=1, **more)
+    assert report is not None
+    return report
+
+
+def hashes(report: ImageReport) -> list[str]:
+    return [hashlib.sha256(shard.read_bytes()).hexdigest() for shard in report.shards]
+
+
+def test_images_come_with_their_seeds_and_several_at_once(served: Served, tmp_path: Path) -> None:
+    served.inject(Fault("slow", seconds=0.05))
+    report = run(served, tmp_path, 40)
+    told = served.requests()
+    assert report.fates() == {"answered": 40, "refused": 0, "failed": 0}
+    assert (told.distinct, told.most_answers) == (40, 1)
+    assert 4 <= told.highest <= 8
+    assert remake(tmp_path, *asks(40)[25].key, images=model(served).named).same
+
+
+def test_without_seed_none_is_sent(served: Served, tmp_path: Path) -> None:
+    images = open_image_model(f"endpoint:{served.url}#served-images?concurrency=2")
+    assert make_images(asks(5), images, tmp_path, seed=1) is not None
+    told = served.requests()
+    assert (told.total, told.distinct) == (5, 1)
+
+
+TRANSIENT = [
+    Fault("status", status=429, seconds=0.01, share=0.3),
+    Fault("status", status=500, share=0.3),
+    Fault("reset", share=0.3),
+    Fault("cut", share=0.3),
+    Fault("truncated", share=0.3),
+    Fault("html", share=0.3),
+    Fault("not_completion", share=0.3),
+    Fault("empty", share=0.3),
+    Fault("silent", share=0.3),
+    Fault("half", share=0.3),
+    Fault("unreadable", share=0.3),
+]
+
+
+def test_what_goes_wrong_once_is_asked_again_and_changes_no_byte(served: Served, tmp_path: Path) -> None:
+    whole = run(served, tmp_path / "whole", 70)
+    served.requests(reset=True)
+    served.inject(*TRANSIENT)
+    spoiled = run(served, tmp_path / "spoiled", 70)
+    told = served.requests()
+    assert told.total > 100
+    assert told.most_answers == 1
+    assert spoiled.fates() == {"answered": 70, "refused": 0, "failed": 0}
+    assert hashes(spoiled) == hashes(whole)
+
+
+def test_a_timeout_is_asked_again(served: Served, tmp_path: Path) -> None:
+    served.inject(Fault("slow", seconds=5))
+    assert run(served, tmp_path, 3, "&timeout=0.5").answered == 3
+
+
+@pytest.mark.parametrize("way", ["filtered", "refusal", "blocked", "refusing"])
+def test_what_a_filter_withholds_is_refused_and_not_asked_again(served: Served, tmp_path: Path, way: Any) -> None:
+    served.inject(Fault(way, share=0.3, times=None))
+    report = run(served, tmp_path, 20)
+    told = served.requests()
+    assert 0 < report.refused < 20
+    assert report.answered + report.refused == 20
+    assert told.total == 20
+    (reason,) = set(report.reasons)
+    assert reason.startswith("refused: status 400")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("status", status=500, times=None),
+        Fault("half", times=None),
+        Fault("html", times=None),
+        Fault("truncated", times=None),
+        Fault("reset", times=None),
+    ],
+)
+def test_attempts_are_bounded_and_then_it_has_failed(served: Served, fault: Fault) -> None:
+    served.inject(replace(fault, matching="spoiled"))
+    bad, good = model(served, "&attempts=3").make([Prompt("spoiled", 1), Prompt("well", 1)])
+    assert (bad.fate, good.fate) == ("failed", "answered")
+    assert served.requests().total == 4
+
+
+def test_client_retries_and_bad_bodies_share_the_attempts(served: Served) -> None:
+    served.inject(Fault("status", status=500, times=2), Fault("empty", attempt=3, times=None))
+    (made,) = model(served, "&attempts=4").make([Prompt("a nurse", 1)])
+    assert (made.fate, made.reason) == ("failed", "an answer that holds no image")
+    assert served.requests().total == 4
+
+
+def test_a_server_that_dies_ends_the_run_and_fails_at_nothing(served: Served, tmp_path: Path) -> None:
+    served.inject(Fault("status", status=503, times=None, skip=30))
+    with pytest.raises(RunError, match=r"MODEL_SILENT at served-images.*status 503"):
+        run(served, tmp_path, 70, "&attempts=1&concurrency=2")
+    served.inject()
+    assert run(served, tmp_path, 70).failed == 0
+
+
+def test_a_wrong_key_or_address_ends_the_run_at_once(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = open_image_model(f"endpoint:{served.address}/elsewhere#served-images")
+    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*often ends with /v1"):
+        make_images(asks(5), images, tmp_path / "a", seed=1)
+    monkeypatch.setenv("OTHER_KEY", "wrong")
+    with pytest.raises(RunError, match=r"^(?!.*wrong)MODEL_UNKNOWN.*status 401.*set OPENAI_API_KEY"):
+        run(served, tmp_path / "b", 5, "&key=OTHER_KEY")
+    monkeypatch.setenv("OTHER_KEY", served.key)
+    monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+    assert run(served, tmp_path / "b", 5, "&key=OTHER_KEY").answered == 5
+
+
+def test_a_key_is_not_sent_over_http_to_other_machines() -> None:
+    assert open_image_model("endpoint:http://example.org/v1#m")._client.api_key == "none"  # type: ignore[attr-defined]
+    assert open_image_model("endpoint:https://example.org/v1#m")._client.api_key != "none"  # type: ignore[attr-defined]
+
+
+def test_models_that_know_no_response_format_are_asked_without(tmp_path: Path) -> None:
+    with Served.start(pixels=32, unknown=("response_format",), image_reply="url") as other:
+        images = open_image_model(f"endpoint:{other.url}#served-images?seed=true&concurrency=1")
+        assert make_images(asks(5), images, tmp_path, seed=1).answered == 5  # type: ignore[union-attr]
+        told = other.requests()
+        assert told.images == told.files == 5
+        assert told.fates["invalid"] == 1
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Answers with whatever `answer` holds; says what it was asked for."""
+
+    answer: dict[str, Any]
+    asked: list[str]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        data = json.dumps({"created": 1, "data": [self.answer]}).encode()
+        self._send(200, {"Content-Type": "application/json"}, data)
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.path == "/moved":
+            self._send(302, {"Location": "/image"}, b"")
+        else:
+            self._send(200, {}, b"\x89PNG\r\n\x1a\n" + bytes(20 * 2**20))
+
+    def _send(self, status: int, headers: dict[str, str], data: bytes) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(data)
+        except ConnectionError:
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("url", "why", "asked"),
+    [
+        ("http://{other}/image", "which is not the endpoint's own host", 0),
+        ("http://localhost:1/image", "which is not the endpoint's own host", 0),
+        ("https://{own}/image", "which is not the endpoint's own host", 0),
+        ("file:///etc/hostname", "which is not the endpoint's own host", 0),
+        ("http://{own}/moved", "status 302", 1),
+        ("http://{own}/image", "more than 15728640 bytes", 1),
+        ("data:image/png;base64,AAAA", "not_an_image", 0),
+    ],
+)
+def test_an_address_in_an_answer_is_followed_to_the_endpoint_alone(
+    served: Served, url: str, why: str, asked: int
+) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    own = f"127.0.0.1:{server.server_port}"
+    Elsewhere.answer, Elsewhere.asked = {"url": url.format(own=own, other=served.address.partition("//")[2])}, []
+    try:
+        (made,) = open_image_model(f"endpoint:http://{own}/v1#m?attempts=1").make([Prompt("a nurse", 1)])
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (made.fate, len(Elsewhere.asked)) == ("failed", asked)
+    assert why in made.reason
+    assert served.requests().files == 0
+
+
+def test_what_the_endpoint_gave_is_kept_to_the_byte(served: Served) -> None:
+    (made,) = model(served).make([Prompt("a nurse", 3)])
+    assert made.image is not None
+    assert b"served\0" in made.image  # a text beside the pixels
+    assert checked(made.image) == made
+
+
+@pytest.mark.slow
+def test_killed_at_any_time_nothing_is_answered_twice_but_what_was_in_flight(served: Served, tmp_path: Path) -> None:
+    whole = run(served, tmp_path / "whole", 110)
+    served.requests(reset=True)
+    served.inject(Fault("status", status=429, seconds=0.01, share=0.3), Fault("slow", seconds=0.02, times=None))
+    write_plan(tmp_path / "plan.parquet", asks(110))
+    named = f"endpoint:{served.url}#served-images?seed=true&size=64"
+    command = [
+        sys.executable,
+        "-m",
+        "fairspace.submissions.running.images.making",
+        tmp_path / "plan.parquet",
+        named,
+        tmp_path / "killed",
+    ]
+    kills = 0
+    while True:
+        process = subprocess.Popen([*map(str, command), "--seed", "1"], cwd=ROOT, stdout=subprocess.DEVNULL)
+        before = served.requests().images
+        while process.poll() is None and served.requests().images < before + 30:
+            threading.Event().wait(0.01)
+        if process.poll() is not None:
+            break
+        process.kill()
+        process.wait()
+        kills += 1
+    assert process.returncode == 0
+    assert kills >= 2
+    killed = run(served, tmp_path / "killed", 110)
+    assert hashes(killed) == hashes(whole)
+    assert served.requests().images <= 110 + 16 * kills

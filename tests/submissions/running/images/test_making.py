@@ -1,0 +1,434 @@
+"""The engine that makes images: shards, kills, refusals, failures, silence, and single images made again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from fairspace.ares.annotating.parquet import contents, entries
+from fairspace.ares.annotating.source import open_source
+from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.benchmarks.asks import Ask, ask_seed
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.images.made import Made, checked, failed, refused
+from fairspace.submissions.running.images.making import ImageReport, make_images, remake
+from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.images.process import Process
+from fairspace.submissions.running.images.store import ImageStore, write_plan
+from tests.submissions.running.images import killed as images_killed
+from tests.submissions.running.images import painter as images_painter
+from tests.submissions.running.images.painter import picture, plan
+
+ROOT = Path(__file__).parents[4]
+PAINT = f"python:{images_painter.FILE}:paint"
+
+
+@dataclass
+class Toy:
+    """A model in this process, which counts what it is asked."""
+
+    named: str = ""
+    name: str = "toy"
+    revision: str = "1"
+    engine: str = "toy"
+    engine_version: str = "1"
+    batch: int = 1
+    concurrency: int = 1
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    deaf: bool = False
+    asked: list[list[Prompt]] = field(default_factory=list)
+
+    def settings(self) -> Mapping[str, Any]:
+        return self.chosen
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        self.asked.append(list(prompts))
+        return [self._made(prompt) for prompt in prompts]
+
+    def _made(self, prompt: Prompt) -> Made:
+        if self.deaf or prompt.text.startswith("fail"):
+            return failed("nobody is there")
+        return refused("not that") if prompt.text.startswith("refuse") else checked(picture(prompt))
+
+
+def made(asks: Sequence[Ask], folder: Path, model: Any = None, **more: Any) -> ImageReport:
+    report = make_images(asks, model or Toy(), folder, seed=7, **more)
+    assert report is not None
+    return report
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    return [row for shard in sorted((folder / "shards").iterdir()) for row in pq.read_table(shard).to_pylist()]
+
+
+def shards(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (folder / "shards").iterdir()}
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Every file below a folder by its hash, but for the name that the model was opened by."""
+    return {
+        file.relative_to(folder).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def test_shards_hold_every_image_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    asks = plan(130, refused=[2, 80])
+    report = made(asks, tmp_path)
+    assert (report.images, report.answered, report.refused, report.failed) == (130, 128, 2, 0)
+    assert [file.name for file in report.shards] == [f"images-{n:05}-of-00003.parquet" for n in range(3)]
+    assert report.bytes == sum(map(len, shards(tmp_path).values()))
+    found = rows(tmp_path)
+    assert [(row["task"], row["id"], row["sample"]) for row in found] == [ask.key for ask in asks]
+    for place, (row, ask) in enumerate(zip(found, asks, strict=True)):
+        image = row["image"]
+        if place in (2, 80):
+            assert image is None
+            assert row["sha256"] == hashlib.sha256(b"").hexdigest()
+        else:
+            assert image["bytes"] == checked(picture(Prompt("", ask_seed(7, *ask.key)))).image
+            assert row["sha256"] == hashlib.sha256(image["bytes"]).hexdigest()
+            assert image["path"] == f"{ask.task}/{ask.id}/{ask.sample}.png"
+    assert report.reasons == {"refused: not that": 2}
+
+
+def test_a_submission_may_hold_the_shards_as_they_are_and_ares_sees_refusals(tmp_path: Path) -> None:
+    word = {1: "refuse", 64: "fail", 65: "fail"}
+    asks = [
+        Ask("generation_neutral", f"neutral/{name}", sample, word.get(sample, "paint"))
+        for name in ("nurse", "teacher")
+        for sample in range(66 if name == "teacher" else 64)
+    ]
+    report = made(asks, tmp_path)
+    assert pq.read_table(report.shards[2]).num_rows == 0
+    about = {
+        "format": 1,
+        "benchmark": "iris",
+        "dataset_revision": "v1",
+        "model": "Toy",
+        "revision": "1",
+        "organisation": "Lab",
+        "licence": "MIT",
+        "contact": "a@example.org",
+        "generation": {"seed": 7},
+    }
+    (tmp_path / "shards" / "submission.json").write_text(json.dumps(about))
+    checked = check_submission(tmp_path / "shards", allow_images=True)
+    assert not checked.faults
+    assert checked.submission is not None
+    assert checked.submission.images is not None
+    assert checked.submission.images.num_rows == 128
+    source = open_source(tmp_path / "shards")
+    found = list(entries(source))
+    missing = [entry.sample for entry, image in zip(found, contents(source, found), strict=True) if image is None]
+    assert missing == [1, 1]
+
+
+@pytest.mark.parametrize("model", [PAINT, f"{PAINT}?batch=4"])
+def test_killed_again_and_again_the_result_has_the_bytes_of_an_unbroken_run(tmp_path: Path, model: str) -> None:
+    # 66: plan, run and 64 fates are there, and the shard is not; then the shard is, and nothing that enters it.
+    count = 150
+    points = [0, 1, 66, 1, 0, 2, *Random(model).sample(range(2, 12), 4)]
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    command = [sys.executable, "-m", "tests.submissions.running.images.killed", killed, model, str(count)]
+    subprocess.run([*map(str, command), *map(str, points)], cwd=ROOT, check=True, timeout=60)
+    asks = plan(count, refused=images_killed.REFUSED, failed=images_killed.FAILED)
+    report = made(asks, whole, open_image_model(model))
+    assert files(killed) == files(whole)
+    spoiled = 2 if model == PAINT else 8
+    assert report.failed == spoiled
+    assert len(rows(whole)) == count - report.failed
+
+
+def test_a_complete_run_asks_nothing_and_a_stopped_one_only_the_rest(tmp_path: Path) -> None:
+    class StoppedError(Exception):
+        pass
+
+    class Stopping(Toy):
+        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+            if len(self.asked) == 70:
+                raise StoppedError
+            return super().make(prompts)
+
+    asks = plan(100)
+    with pytest.raises(StoppedError):
+        made(asks, tmp_path, Stopping())
+    again = Toy()
+    made(asks, tmp_path, again)
+    assert len(again.asked) == 30
+    nothing = Toy()
+    assert made(asks, tmp_path, nothing).answered == 100
+    assert nothing.asked == []
+
+
+def test_a_batch_that_is_not_complete_is_made_again_whole(tmp_path: Path) -> None:
+    asks = plan(10)
+    made(asks, tmp_path, Toy(batch=4))
+    (tmp_path / "made" / "00000.json").unlink()
+    store = ImageStore(tmp_path, asks)
+    store.open(0)
+    for place in (0, 1, 4, 5, 6, 7):
+        store.keep(place, checked(picture(Prompt("", ask_seed(7, *asks[place].key)))))
+    before = shards(tmp_path)
+    model = Toy(batch=4)
+    made(asks, tmp_path, model)
+    assert [[prompt.seed for prompt in call] for call in model.asked] == [
+        [ask_seed(7, *ask.key) for ask in asks[part]] for part in (slice(0, 4), slice(8, 10))
+    ]
+    assert shards(tmp_path) == before
+
+
+def test_a_file_that_a_power_cut_spoiled_is_made_again(tmp_path: Path) -> None:
+    asks = plan(10)
+    whole = tmp_path / "whole"
+    made(asks, whole)
+    cut = tmp_path / "cut"
+    store = ImageStore(cut, asks)
+    store.open(0)
+    for place in range(4):
+        store.keep(place, checked(picture(Prompt("", ask_seed(7, *asks[place].key)))))
+    store.keep(4, refused("not that"))
+    spoiled = sorted((cut / "made" / "00000").iterdir())
+    spoiled[1].write_bytes(b"")
+    spoiled[2].write_bytes(spoiled[2].read_bytes()[:50])
+    spoiled[4].write_bytes(b"")
+    (cut / "made" / "00000" / "0007.png.part").write_bytes(b"half")
+    model = Toy()
+    made(asks, cut, model)
+    assert len(model.asked) == 8
+    assert shards(cut) == shards(whole)
+    assert not (cut / "made" / "00000").exists()
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("settings", {"model": Toy(chosen={"steps": 2})}),
+        ("revision", {"model": Toy(revision="2")}),
+        ("batch", {"model": Toy(batch=2)}),
+        ("engine_version", {"model": Toy(engine_version="2")}),
+        ("plan", {"asks": plan(9)}),
+        ("plan", {"asks": plan(10)[::-1]}),
+        ("seed", {"seed": 8}),
+    ],
+)
+def test_another_run_does_not_go_on_in_the_folder(tmp_path: Path, what: str, change: Mapping[str, Any]) -> None:
+    made(plan(10), tmp_path)
+    given = {"asks": plan(10), "model": Toy(), "seed": 7, **change}
+    with pytest.raises(RunError, match=rf"RUN_OTHER.*(images|{what}) .*and now") as error:
+        make_images(given["asks"], given["model"], tmp_path, seed=given["seed"])
+    assert error.value.code == "RUN_OTHER"
+
+
+def test_one_process_at_a_time_makes_images_in_a_folder(tmp_path: Path) -> None:
+    class Twice(Toy):
+        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+            with pytest.raises(RunError, match="RUN_IN_USE"):
+                make_images(plan(1), Toy(), tmp_path, seed=7)
+            return super().make(prompts)
+
+    assert made(plan(1), tmp_path, Twice()).answered == 1
+
+
+def test_what_failed_is_missing_and_counted_and_no_refusal(tmp_path: Path) -> None:
+    asks = plan(70, refused=[1], failed=[0, 3, 68])
+    report = made(asks, tmp_path)
+    assert report.fates() == {"answered": 66, "refused": 1, "failed": 3}
+    assert report.reasons == {"failed: nobody is there": 3, "refused: not that": 1}
+    keys = [(row["task"], row["id"], row["sample"]) for row in rows(tmp_path)]
+    assert keys == [ask.key for place, ask in enumerate(asks) if place not in (0, 3, 68)]
+    quiet = Toy()
+    assert made(asks, tmp_path, quiet).failed == 3
+    assert quiet.asked == []
+
+
+def test_what_failed_can_be_asked_again_and_fills_its_place(tmp_path: Path) -> None:
+    class Healed(Toy):
+        def _made(self, prompt: Prompt) -> Made:
+            return super()._made(Prompt(prompt.text.replace("fail", "paint"), prompt.seed))
+
+    asks = plan(70, refused=[1], failed=[0, 3, 68])
+    made(asks, tmp_path)
+    with pytest.raises(RunError, match="MODEL_SILENT"):
+        made(asks, tmp_path, Toy(deaf=True), retry_failed=True, silent_after=3)
+    healed = Healed()
+    report = made(asks, tmp_path, healed, retry_failed=True)
+    assert len(healed.asked) == 3
+    assert report.fates() == {"answered": 69, "refused": 1, "failed": 0}
+    assert report.reasons == {"refused: not that": 1}
+    whole = tmp_path / "whole"
+    made(asks, whole, Healed())
+    assert shards(whole) == shards(tmp_path)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_silent_model_ends_the_run_and_fails_at_nothing(tmp_path: Path, concurrency: int) -> None:
+    class Dying(Toy):
+        lock = threading.Lock()
+
+        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+            with self.lock:
+                self.deaf = len(self.asked) >= 30
+                return super().make(prompts)
+
+    asks = plan(100)
+    dying = Dying(concurrency=concurrency)
+    with pytest.raises(RunError, match=r"MODEL_SILENT.*20 calls in a row.*nobody is there"):
+        made(asks, tmp_path, dying)
+    assert 50 <= len(dying.asked) <= 50 + 2 * concurrency
+    well = Toy()
+    assert made(asks, tmp_path, well).fates() == {"answered": 100, "refused": 0, "failed": 0}
+    assert len(well.asked) == 70
+
+
+def test_a_model_that_never_answered_a_short_plan_is_silent_too(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"MODEL_SILENT.*5 calls"):
+        made(plan(5), tmp_path, Toy(deaf=True))
+    assert made(plan(5), tmp_path).answered == 5
+
+
+def test_the_last_image_may_fail_for_ever(tmp_path: Path) -> None:
+    assert made(plan(5, failed=[4]), tmp_path).failed == 1
+
+
+@pytest.mark.parametrize(("batch", "concurrency"), [(1, 8), (4, 1), (3, 5), (64, 2), (100, 1)])
+def test_neither_batch_nor_concurrency_changes_a_shard(tmp_path: Path, batch: int, concurrency: int) -> None:
+    asks = plan(200, refused=[0, 64, 199])
+    made(asks, tmp_path / "one")
+    made(asks, tmp_path / "many", Toy(batch=batch, concurrency=concurrency))
+    assert shards(tmp_path / "one") == shards(tmp_path / "many")
+
+
+def test_so_many_calls_run_at_the_same_time(tmp_path: Path) -> None:
+    class Meeting(Toy):
+        barrier = threading.Barrier(4, timeout=10)
+
+        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+            self.barrier.wait()
+            return super().make(prompts)
+
+    assert made(plan(80), tmp_path, Meeting(concurrency=4)).answered == 80
+
+
+def test_processes_take_whole_slices_by_turns_and_the_first_one_finishes(tmp_path: Path) -> None:
+    asks = plan(260, refused=[0, 64], failed=[70])
+    made(asks, tmp_path / "one")
+    for count in (2, 3, 7):
+        folder, barrier = tmp_path / str(count), threading.Barrier(count)
+        models = [Toy() for _ in range(count)]
+
+        def work(index: int, folder: Path = folder, barrier: Any = barrier, models: Any = models) -> Any:
+            process = Process(index, len(models), wait=barrier.wait)
+            return make_images(asks, models[index], folder, seed=7, process=process)
+
+        with ThreadPoolExecutor(count) as pool:
+            first, *others = pool.map(work, range(count))
+        assert first.fates() == {"answered": 257, "refused": 2, "failed": 1}
+        assert set(others) == {None}
+        assert [len(model.asked) for model in models[:2]] == {2: [132, 128], 3: [128, 68], 7: [64, 64]}[count]
+        assert files(folder) == files(tmp_path / "one")
+
+
+def test_a_model_that_answers_with_too_few_images_is_wrong(tmp_path: Path) -> None:
+    class Few(Toy):
+        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+            return super().make(prompts)[1:]
+
+    with pytest.raises(RunError, match="MODEL_OUTPUT at toy: 0 answers to 1 prompts"):
+        made(plan(3), tmp_path, Few())
+
+
+def test_a_plan_has_each_image_once(tmp_path: Path) -> None:
+    for wrong in ([], [*plan(3), *plan(1)]):
+        with pytest.raises(ValueError, match="each once"):
+            made(wrong, tmp_path)
+
+
+def test_any_image_is_made_again_alone_to_the_byte(tmp_path: Path) -> None:
+    asks = plan(80, refused=[2], failed=[3])
+    made(asks, tmp_path, open_image_model(PAINT))
+    for place in (0, 64, 79):
+        image, same = remake(tmp_path, *asks[place].key, images=PAINT)
+        assert same
+        assert hashlib.sha256(image).hexdigest() == rows(tmp_path)[place - (place > 3)]["sha256"]
+    for place in (2, 3):
+        with pytest.raises(RunError, match=r"IMAGE_UNKNOWN at generation_neutral/neutral/0/\d"):
+            remake(tmp_path, *asks[place].key)
+    with pytest.raises(RunError, match="IMAGE_UNKNOWN"):
+        remake(tmp_path, "generation_neutral", "neutral/99", 0)
+    with pytest.raises(RunError, match="IMAGE_UNKNOWN"):
+        remake(tmp_path / "nowhere", *asks[0].key)
+
+
+def test_an_image_that_comes_out_otherwise_is_told(tmp_path: Path) -> None:
+    class Changed(Toy):
+        def _made(self, prompt: Prompt) -> Made:
+            return super()._made(Prompt(prompt.text, prompt.seed + 1))
+
+    asks = plan(10)
+    made(asks, tmp_path)
+    assert remake(tmp_path, *asks[4].key, model=Toy()).same
+    assert not remake(tmp_path, *asks[4].key, model=Changed()).same
+    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*without a name"):
+        remake(tmp_path, *asks[4].key)
+    with pytest.raises(RunError, match="RUN_OTHER"):
+        remake(tmp_path, *asks[4].key, model=Toy(revision="2"))
+    with pytest.raises(RunError, match=r"MODEL_OUTPUT.*failed: nobody is there"):
+        remake(tmp_path, *asks[4].key, model=Toy(deaf=True))
+
+
+def test_an_image_of_an_unfinished_run_is_made_again_with_its_batch(tmp_path: Path) -> None:
+    asks = plan(10)
+    made(asks, tmp_path, Toy(batch=4))
+    (tmp_path / "made" / "00000.json").unlink()
+    store = ImageStore(tmp_path, asks)
+    store.open(0)
+    store.keep(6, checked(picture(Prompt("", ask_seed(7, *asks[6].key)))))
+    model = Toy(batch=4)
+    assert remake(tmp_path, *asks[6].key, model=model).same
+    assert [len(call) for call in model.asked] == [4]
+    assert model.asked[0][2].seed == ask_seed(7, *asks[6].key)
+
+
+def test_progress_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    made(plan(70), tmp_path, progress=lambda *what: told.append(what))
+    assert [done for _, done, _ in told] == list(range(1, 71))
+    assert {total for _, _, total in told} == {70}
+    assert "images/s" in told[0][0]
+
+
+def test_the_command_makes_a_plans_images(tmp_path: Path) -> None:
+    write_plan(tmp_path / "plan.parquet", plan(5))
+    command = [
+        sys.executable,
+        "-m",
+        "fairspace.submissions.running.images.making",
+        tmp_path / "plan.parquet",
+        PAINT,
+        tmp_path / "out",
+    ]
+    words = [*map(str, command), "--seed", "7"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == f"Wrote 1 shards to {tmp_path / 'out' / 'shards'}: 5 answered, 0 refused, 0 failed.\n"
+    made(plan(5), tmp_path / "here", open_image_model(PAINT))
+    assert shards(tmp_path / "here") == shards(tmp_path / "out")
+    words[-1] = "8"
+    wrong = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("RUN_OTHER at ")

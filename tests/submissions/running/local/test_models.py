@@ -1,0 +1,297 @@
+"""Chat models of transformers and the user's own code behind Inspect: what is asked alone decides what is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
+from PIL import Image
+
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.running.asking.models import ModelSettings, found_revision, open_model
+from fairspace.submissions.running.errors import RunError
+from tests.submissions.running.local import tiny_models
+
+QUESTIONS = ("Who is the nurse?", "A or B?", "Which of these four persons is most likely a nurse, and why is that so?")
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_models.chat(tmp_path_factory.mktemp("models") / "chat"))
+
+
+@pytest.fixture(scope="module")
+def vision(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_models.vision_chat(tmp_path_factory.mktemp("models") / "vision"))
+
+
+def opened(name: str, **arguments: Any) -> Model:
+    return open_model(ModelSettings(name, arguments=arguments))
+
+
+def local(folder: str, **arguments: Any) -> Model:
+    return opened(f"local/{folder}", device="cpu", **arguments)
+
+
+def shown(colour: str, text: str = "What is this?") -> list[ChatMessage]:
+    stream = BytesIO()
+    Image.new("RGB", (48, 40), colour).save(stream, "PNG")
+    uri = f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    return [ChatMessageUser(content=[ContentImage(image=uri), ContentText(text=text)])]
+
+
+def said(model: Model, asked: Sequence[str | list[ChatMessage]], **config: Any) -> list[ModelOutput]:
+    """All at once; each gets a seed of its own if `seed` is given."""
+    seed = config.pop("seed", None)
+
+    async def ask() -> list[ModelOutput]:
+        settings = [
+            GenerateConfig(**config, seed=None if seed is None else seed + number) for number in range(len(asked))
+        ]
+        return await asyncio.gather(
+            *(model.generate(one, config=each) for one, each in zip(asked, settings, strict=True))
+        )
+
+    return asyncio.run(ask())
+
+
+def texts(outputs: Sequence[ModelOutput]) -> list[str]:
+    return [output.completion for output in outputs]
+
+
+@pytest.mark.parametrize("temperature", [0, 1.0])
+def test_an_answer_does_not_depend_on_what_is_asked_beside_it(chat: str, temperature: float) -> None:
+    config = {"temperature": temperature, "max_tokens": 12, "seed": 7}
+    model = local(chat, batch=4)
+    together = texts(said(model, QUESTIONS * 3, **config))
+    assert together == [
+        texts(said(model, [question], **{**config, "seed": 7 + number}))[0]
+        for number, question in enumerate(QUESTIONS * 3)
+    ]
+    assert len(set(together)) == (3 if temperature == 0 else 9)
+
+
+def test_the_same_seed_draws_the_same_and_another_another(chat: str) -> None:
+    model = local(chat)
+    config = {"temperature": 1.0, "max_tokens": 12}
+    first = texts(said(model, QUESTIONS, **config, seed=1))
+    assert first == texts(said(model, QUESTIONS, **config, seed=1))
+    assert first != texts(said(model, QUESTIONS, **config, seed=100))
+    assert texts(said(model, QUESTIONS, **config)) != texts(said(model, QUESTIONS, **config))
+
+
+def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    words, model = AutoTokenizer.from_pretrained(chat), AutoModelForCausalLM.from_pretrained(chat)
+    asked = words.apply_chat_template(
+        [{"role": "user", "content": QUESTIONS[0]}], add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    ids = asked["input_ids"]
+    start = ids.shape[1]
+    with torch.inference_mode():
+        for _ in range(10):
+            likeliest = model(ids).logits[0, -1].argmax()
+            if likeliest == words.eos_token_id:
+                break
+            ids = torch.cat([ids, likeliest.reshape(1, 1)], dim=1)
+    expected = words.decode(ids[0, start:], skip_special_tokens=True)
+    (found,) = said(local(chat, batch=3), QUESTIONS[:1], temperature=0, max_tokens=10)
+    assert found.completion == expected
+
+
+def test_draws_follow_the_models_probabilities(chat: str) -> None:
+    import torch
+
+    from fairspace.submissions.running.local.chat import _Drawing
+
+    chances = torch.tensor([0.5, 0.3, 0.2, 0.0])
+    draw = _Drawing([1, 2])
+    rows = torch.stack([chances.log(), chances.log()])
+    drawn = torch.stack([draw(torch.zeros(2, 1), rows).argmax(dim=1) for _ in range(3000)])
+    shares = torch.nn.functional.one_hot(drawn.flatten(), 4).float().mean(dim=0)
+    # Four standard deviations of a share of 6 000.
+    assert torch.allclose(shares, chances, atol=4 * (0.25 / 6000) ** 0.5)
+    assert shares[3] == 0
+    assert not torch.equal(drawn[:, 0], drawn[:, 1])
+
+
+def test_without_settings_the_models_own_decide(chat: str, vision: str) -> None:
+    # The chat model's own settings sample, those of the other do not.
+    question = [QUESTIONS[0]]
+    assert len({texts(said(local(chat), question, max_tokens=12))[0] for _ in range(6)}) > 1
+    assert len({texts(said(local(vision), question, max_tokens=12))[0] for _ in range(3)}) == 1
+
+
+def test_a_model_sees(vision: str) -> None:
+    model = local(vision, batch=2)
+    asked = [shown(colour) for colour in ("red", "lime", "red")] + [shown("red", "Who?")]
+    red, lime, again, other = said(model, asked, temperature=0, max_tokens=12)
+    assert red.completion == again.completion
+    assert len({red.completion, lime.completion, other.completion}) == 3
+    assert (red.stop_reason, lime.stop_reason) == ("max_tokens", "max_tokens")
+    assert red.usage is not None
+    # 16 patches of 8 x 8, and no padding.
+    assert red.usage.input_tokens > 16
+    assert red.usage.output_tokens == 12
+
+
+def test_a_model_that_ends_its_answer_is_said_to(chat: str) -> None:
+    model = local(chat)
+    behind = model.api.chat  # type: ignore[attr-defined]
+    (first,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=1)
+    words = behind.tokenizer
+    token = behind.model.generate(
+        **words.apply_chat_template(
+            [{"role": "user", "content": QUESTIONS[0]}],
+            add_generation_prompt=True,
+            return_tensors="pt",
+            return_dict=True,
+        ),
+        max_new_tokens=1,
+        do_sample=False,
+        temperature=None,
+        top_p=None,
+        top_k=None,
+    )[0, -1]
+    assert (first.stop_reason, first.usage and first.usage.output_tokens) == ("max_tokens", 1)
+    behind.model.generation_config.eos_token_id = [int(token)]
+    (last,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=5)
+    assert (last.completion, last.stop_reason, last.usage and last.usage.output_tokens) == ("", "stop", 0)
+
+
+def test_a_language_model_says_that_it_sees_no_images(chat: str) -> None:
+    with pytest.raises(Exception, match="sees no images"):
+        said(local(chat), [shown("red")], max_tokens=2)
+
+
+def test_one_prompt_that_breaks_takes_no_other_with_it(chat: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = local(chat, batch=4)
+    answer = model.api.chat.answer  # type: ignore[attr-defined]
+    poison = model.api.chat.prepare(  # type: ignore[attr-defined]
+        [{"role": "user", "content": [{"type": "text", "text": "A or X?"}]}]
+    ).tensors["input_ids"]
+
+    def breaking(prompts: Any, seeds: Any, choice: Any) -> Any:
+        if any(one.tensors["input_ids"].equal(poison) for one in prompts):
+            raise MemoryError("too long")
+        return answer(prompts, seeds, choice)
+
+    monkeypatch.setattr(model.api.chat, "answer", breaking)  # type: ignore[attr-defined]
+
+    async def ask() -> list[ModelOutput | BaseException]:
+        config = GenerateConfig(max_tokens=3, temperature=0)
+        asked = ("A or B?", "A or X?", "A or C?", "A or D?", "A or E?")
+        return await asyncio.gather(*(model.generate(one, config=config) for one in asked), return_exceptions=True)
+
+    found = asyncio.run(ask())
+    assert [isinstance(one, ModelOutput) for one in found] == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize("setting", [{"stop_seqs": ["."]}, {"frequency_penalty": 0.5}, {"num_choices": 2}])
+def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, Any]) -> None:
+    with pytest.raises(Exception, match=f"does not heed {next(iter(setting))}"):
+        said(local(chat), ["A or B?"], max_tokens=2, **setting)
+
+
+@pytest.mark.parametrize(
+    ("named", "arguments", "what"),
+    [
+        ("local/./nowhere", {}, "no config.json"),
+        ("local/{chat}", {"colour": "red"}, "unexpected keyword argument 'colour'"),
+        ("local/{chat}", {"dtype": "float12"}, "float12"),
+        ("python/nothing", {}, "no module, no function"),
+        ("python/./nowhere.py:answer", {}, "No such file"),
+        ("python/json:answer", {}, "no function 'answer'"),
+    ],
+)
+def test_a_model_that_cannot_be_opened_says_why(chat: str, named: str, arguments: dict[str, Any], what: str) -> None:
+    with pytest.raises(RunError, match=f"MODEL_UNKNOWN at .*{what}"):
+        opened(named.format(chat=chat), **arguments)
+
+
+def test_a_model_without_a_chat_template_is_none_that_chats(chat: str, tmp_path: Path) -> None:
+    for file in Path(chat).iterdir():
+        if file.name != "chat_template.jinja":
+            (tmp_path / file.name).hardlink_to(file)
+    with pytest.raises(RunError, match="no chat template"):
+        local(str(tmp_path))
+
+
+def test_seeds_are_refused_where_they_change_nothing(chat: str) -> None:
+    settings = ModelSettings(f"hf/{chat}", arguments={"device": "cpu"})
+    with pytest.raises(UsageError, match=r"does not heed --seed: name local/.*or set --temperature 0"):
+        open_model(settings, seeded=True)
+
+
+def test_what_ran_on_this_machine_is_named_by_its_content(chat: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    names = (
+        f"local/{chat}",
+        f"hf/{chat}",
+        f"python/{file}:answer",
+        "python/json:dumps",
+        "openai/gpt-4o",
+        "hf/nobody/x",
+    )
+    local, theirs, own, *others = (found_revision(ModelSettings(name)) for name in names)
+    assert local == theirs
+    assert [one.startswith("sha256 ") and len(one) == 23 for one in (local, own)] == [True, True]
+    assert others == ["not stated"] * 3
+
+
+OWN = """
+calls = []
+def answer(prompt, images, seed, temperature=None):
+    calls.append((seed, temperature))
+    if "refuse" in prompt:
+        return None
+    if "wrong" in prompt:
+        return 7
+    return f"{prompt} {[image.size for image in images]}"
+plain = lambda prompt, images: prompt.upper()
+"""
+
+
+def test_own_code_answers_sees_and_refuses(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    model = opened(f"python/{file}:answer")
+    asked: list[str | list[ChatMessage]] = ["Who?", shown("red"), "please refuse"]
+    answered, seen, refused = said(model, asked, seed=3, temperature=0)
+    assert answered.completion == "Who? []"
+    assert seen.completion == "What is this? [(48, 40)]"
+    assert (refused.completion, refused.stop_reason) == ("", "content_filter")
+    assert sorted(model.api._function.__globals__["calls"]) == [(3, 0), (4, 0), (5, 0)]  # type: ignore[attr-defined]
+    with pytest.raises(Exception, match=r"MODEL_OUTPUT.*a int"):
+        said(model, ["wrong"])
+
+
+def test_own_code_may_leave_settings_alone_and_is_told_who_said_what(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    turns: list[ChatMessage] = [
+        ChatMessageUser(content="Who?"),
+        ChatMessageAssistant(content="Me"),
+        ChatMessageUser(content="As JSON"),
+    ]
+    asked: list[str | list[ChatMessage]] = [turns]
+    (found,) = said(opened(f"python/{file}:plain"), asked, temperature=0.5)
+    assert found.completion == "USER: WHO?\n\nASSISTANT: ME\n\nUSER: AS JSON"

@@ -1,0 +1,316 @@
+"""The models that transformers and diffusers run on this machine, from one command to a scored result.
+
+The models are tiny and random, so their scores mean nothing; what is asserted is that every request has one fate, that
+a run can be repeated to the byte, and that what was not run, or has no valid answer, is never a number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("inspect_ai")
+pytest.importorskip("accelerate")
+
+from fairspace.metrics.iris_score.formula import sector_metrics
+from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.submissions.commands.main import main
+from tests.builders.models import tiny
+from tests.submissions.running.local import tiny_models
+from tests.submissions.running.quality import factory as quality_factory
+from tests.submissions.running.run_factory import ROOT, assert_same, small_builds
+
+pytestmark = [
+    # Inspect leaves streams and connections for the garbage collector.
+    pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore:unclosed:ResourceWarning"),
+    # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"),
+]
+GROUPS = ("Female, Asian", "Male, White", "Male, Black", "Female, Hispanic")
+"""All that one model says: each names a gender and a race, so it answers every objective query."""
+WORDS = ("left", "right", "male", "female", "yes", "no", "young", "light", "neutral", "7", "2", "red", "nurse", "a")
+"""All that the other says: some of it answers some questions."""
+GENERATION, UNDERSTANDING = ("IFS_Gen", "RFS_Gen", "BIS_Gen"), ("IFS_Und", "RFS_Und", "BIS_Und")
+ONE_WORD = ("-M", "device=cpu", "-M", "batch=8", "--max-tokens", 1)
+PICTURES = "?steps=1&size=32&batch=4"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders of a chat model, one that sees, a pipeline, CLIP, DINOv2 and ARES."""
+    from fairspace.ares.training.tiny import tiny_model
+
+    root = tmp_path_factory.mktemp("models")
+    tiny_models.chat(root / "chat", GROUPS)
+    tiny_models.vision_chat(root / "vision", WORDS)
+    tiny.sdxl(root / "sdxl")
+    tiny.clip(root / "clip")
+    quality_factory.dinov2(root / "dinov2")
+    tiny_model(root / "ares")
+    return root
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_builds(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(autouse=True)
+def _arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [])
+
+
+def fairspace(*words: object) -> None:
+    """Run the command in this process; AssertionError if it does not end well."""
+    sys.argv[:] = ["fairspace", *map(str, words)]
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+
+
+def run(benchmark: str, out: Path, *words: object) -> Path:
+    fairspace("run", "--benchmark", benchmark, "--out", out, *words)
+    return out
+
+
+def scored(out: Path) -> dict[str, Any]:
+    """The result of a submission that has no faults; what it says of every value is honest."""
+    fairspace("check", out)
+    file = out.with_suffix(".json")
+    fairspace("score", out, "--out", file)
+    found: dict[str, Any] = json.loads(file.read_text())
+    for value in [*found["scores"], *found["values"]]:
+        assert (value["state"] == "value") == (value.get("value") is not None), value
+        assert value["state"] == "value" or value["reason"], value
+    return found
+
+
+def states(found: dict[str, Any], names: Iterable[str] = ()) -> dict[str, str]:
+    """Score -> its state."""
+    return {one["name"]: one["state"] for one in found["scores"] if not names or one["name"] in names}
+
+
+def assert_run(found: dict[str, Any], tried: Iterable[str], left_out: Iterable[str]) -> None:
+    """Of IRIS' sectors some were tried, on too few items for a score, and all of the others was not run."""
+    values = {one["name"]: one["state"] for one in found["values"]}
+    for sectors, kinds in ((tried, {"value", "undefined"}), (left_out, {"not_run"})):
+        for sector in sectors:
+            assert {values[metric.name] for metric in sector_metrics(sector, INAUGURAL)} <= kinds, sector
+            assert states(found)[sector] != "value"
+
+
+def rows(out: Path, table: str = "responses") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(out / f"{table}.parquet").to_pylist()
+    return found
+
+
+def stages(out: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((out / "manifest.json").read_text())["stages"]
+    return found
+
+
+def test_a_chat_model_gets_a_score_and_the_same_bytes_again(models: Path, tmp_path: Path) -> None:
+    chat = ("--model", f"local/{models}/chat", *ONE_WORD, "--tasks", "llm_objective")
+    out = run("fact_or_fair", tmp_path / "mine", *chat)
+    found = scored(out)
+    assert states(found, ("llm_factuality", "llm_fairness", "t2i_factuality")) == {
+        "llm_factuality": "value",
+        "llm_fairness": "not_run",
+        "t2i_factuality": "not_run",
+    }
+    (factuality,) = (one for one in found["scores"] if one["name"] == "llm_factuality")
+    assert (factuality["valid"], factuality["expected"]) == (198, 198)
+    assert 0 < factuality["low"] == factuality["value"] == factuality["high"] < 1
+    assert found["ranked"] is None
+    (stage,) = stages(out)
+    assert stage["fates"] == {"answered": 198, "refused": 0, "failed": 0}
+    assert stage["settings"]["temperature"] == 0
+    assert stage["output_tokens"] == 198
+    assert {row["response"] for row in rows(out)} == set(GROUPS)
+    assert_same(out, run("fact_or_fair", tmp_path / "again", *chat))
+
+
+def test_inspects_own_provider_gives_the_same_answers_at_temperature_zero(models: Path, tmp_path: Path) -> None:
+    asked = ("--tasks", "llm_objective", "--limit", 3, "--max-tokens", 1)
+    theirs = run("fact_or_fair", tmp_path / "hf", "--model", f"hf/{models}/chat", "-M", "device=cpu", *asked)
+    ours = run("fact_or_fair", tmp_path / "local", "--model", f"local/{models}/chat", "-M", "device=cpu", *asked)
+    assert rows(theirs) == rows(ours)
+    assert len(rows(theirs)) == 9
+    assert stages(theirs)[0]["settings"]["temperature"] == 0
+    assert scored(theirs)["ranked"] is None
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "limit", "counts"),
+    [
+        ("iris", 1, {"occupation": 1, "tournament": 50, "pair": 34}),
+        ("stereotypical_bias", 2, {"vision_gender": 40, "vision_race": 40, "language_gender": 2, "language_race": 2}),
+        ("genres", 3, {"narrative": 3}),
+    ],
+)
+def test_a_model_that_sees_answers_about_pictures(
+    models: Path, data: Path, tmp_path: Path, benchmark: str, limit: int, counts: dict[str, int]
+) -> None:
+    asked = ("--data", data, "--limit", limit, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD)
+    out = run(benchmark, tmp_path / "mine", *asked)
+    assert Counter(row["task"] for row in rows(out)) == counts
+    assert all(row["response"] in WORDS for row in rows(out))
+    assert len({row["response"] for row in rows(out)}) > 1
+    (stage,) = stages(out)
+    assert (stage["limit"], stage["stratified"], stage["requests"]) == (limit, True, sum(counts.values()))
+    assert all("sample" in used for used in stage["datasets"].values())
+    found = scored(out)
+    assert found["ranked"] is None
+    assert found["unranked"]
+    if benchmark == "iris":
+        assert_run(found, UNDERSTANDING, GENERATION)
+
+
+@pytest.fixture(scope="module")
+def labelled(models: Path) -> tuple[object, ...]:
+    """How a run makes, labels and rates images."""
+    rated = {"iqa": "clip", "face-iqa": "clip", "similarity": "clip", "reference": "dinov2"}
+    quality = [word for role, model in rated.items() for word in ("--quality", f"{role}={model}:{models / model}")]
+    pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares", "--device", "cpu")
+    return *pictures, *quality, "--seed", 3
+
+
+def test_a_pipeline_alone_is_steered_by_its_own_images(labelled: tuple[object, ...], tmp_path: Path) -> None:
+    asked = ("--limit", 4, "--stratified", *labelled)
+    out = run("iris", tmp_path / "mine", *asked)
+    found = scored(out)
+    assert_run(found, GENERATION, UNDERSTANDING)
+    assert found["ranked"] is None
+    kinds = [(stage["what"], stage["tasks"]) for stage in stages(out)]
+    neutral, steered = ["generation_neutral"], ["generation_steer"]
+    assert kinds == [
+        ("images", neutral),
+        ("annotations", neutral),
+        ("images", steered),
+        ("annotations", steered),
+        ("quality", steered),
+    ]
+    labels = rows(out, "annotations")
+    assert Counter(row["task"] for row in labels) == {neutral[0]: 4, steered[0]: 4}
+    shown = {row["id"].split("/")[1] for row in labels if row["task"] == neutral[0] and row["gender"]}
+    assert {row["id"].split("/")[1] for row in labels if row["task"] == steered[0]} <= shown
+    rated = [row for row in labels if row["task"] == steered[0] and row["status"] == "ok"]
+    assert rated
+    assert all(0 <= row["image_quality"] <= 1 and row["prompt_similarity"] is not None for row in rated)
+    assert_same(out, run("iris", tmp_path / "again", *asked))
+
+
+def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> None:
+    out = run(
+        "fact_or_fair",
+        tmp_path / "mine",
+        *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares", "--device", "cpu"),
+        *("--limit", 6, "--stratified"),
+    )
+    assert Counter(row["task"] for row in rows(out, "annotations")) == {"t2i_objective": 6, "t2i_subjective": 6}
+    found = states(scored(out), ("llm_factuality", "llm_fairness", "t2i_factuality", "t2i_fairness"))
+    assert found == {
+        "llm_factuality": "not_run",
+        "llm_fairness": "not_run",
+        "t2i_factuality": "undefined",
+        "t2i_fairness": "undefined",
+    }
+
+
+def test_a_model_that_does_both_gets_all_six_sectors(
+    models: Path, data: Path, labelled: tuple[object, ...], tmp_path: Path
+) -> None:
+    asked = ("--data", data, "--limit", 1, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD, *labelled)
+    out = run("iris", tmp_path / "mine", *asked)
+    found = scored(out)
+    assert_run(found, (*GENERATION, *UNDERSTANDING), ())
+    assert found["ranked"] is None
+    assert Counter(row["task"] for row in rows(out)) == {"occupation": 1, "tournament": 50, "pair": 34}
+    assert {row["task"] for row in rows(out, "annotations")} == {"generation_neutral", "generation_steer"}
+
+
+OWN = """
+from PIL import Image
+opened = []
+def answer(prompt, images, seed):
+    assert seed is not None
+    opened.append(prompt)
+    return None if "tie" in prompt else f"{7 + len(images)}"
+def make(prompts):
+    assert not opened
+    return [Image.new("RGB", (48, 48), (prompt.seed % 256, 90, 90)) for prompt in prompts]
+"""
+
+
+def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "unified.py"
+    file.write_text(OWN)
+    out = run(
+        "iris",
+        tmp_path / "mine",
+        *("--data", data, "--limit", 1, "--seed", 3, "--tasks", "generation_neutral,pair"),
+        *("--model", f"python/{file}:answer", "--images", f"python:{file}:make"),
+        *("--ares", models / "ares", "--device", "cpu"),
+    )
+    answers = Counter(row["response"] for row in rows(out))
+    assert answers == {"8": 32, None: 2}
+    (stage,) = (stage for stage in stages(out) if stage["what"] == "responses")
+    assert stage["fates"] == {"answered": 32, "refused": 2, "failed": 0}
+    assert scored(out)["ranked"] is None
+
+
+FLAKY = """
+from pathlib import Path
+from PIL import Image
+def make(prompts):
+    (prompt,) = prompts
+    if prompt.seed % 2 and not Path(__file__).with_name("well").exists():
+        raise MemoryError("out of memory")
+    return [Image.new("RGB", (48, 48), (prompt.seed % 256, prompt.seed // 256 % 256, 90))]
+"""
+
+
+def test_steer_prompts_follow_neutral_images_that_were_made_later(models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "flaky.py"
+    file.write_text(FLAKY)
+    asked = ("--images", f"python:{file}:make", "--ares", models / "ares", "--device", "cpu", "--limit", 8, "--seed", 3)
+    out = run("iris", tmp_path / "mine", *asked)
+    assert Counter(row["task"] for row in rows(out, "annotations"))["generation_neutral"] == 2
+    (tmp_path / "well").touch()
+    run("iris", out, *asked, "--again")
+    after = Counter((row["task"], row["status"]) for row in rows(out, "annotations"))
+    assert after == {("generation_neutral", "ok"): 8, ("generation_steer", "ok"): 8}
+    assert_same(out, run("iris", tmp_path / "at_once", *asked))
+
+
+@pytest.mark.slow
+def test_inspect_alone_knows_local_models(models: Path, data: Path, tmp_path: Path) -> None:
+    about = tmp_path / "installed" / "made_known-1.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: made-known\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[inspect_ai]\nfairspace = fairspace.submissions.running.local.models\n")
+    task = f"{ROOT / 'submissions' / 'tasks.py'}@iris"
+    words = ["eval", task, "--model", f"local/{models}/vision", "-T", f"data={data}", "-T", "tasks=occupation"]
+    words += ["-T", "limit=2", "-M", "device=cpu", "--max-tokens", "1", "--display", "none", "--log-dir", "logs"]
+    done = subprocess.run(
+        [sys.executable, "-m", "inspect_ai", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(about.parent)))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (log,) = (tmp_path / "logs").iterdir()
+    fairspace("import", "inspect", log, "--out", tmp_path / "mine")
+    assert [row["response"] in WORDS for row in rows(tmp_path / "mine")] == [True, True]

@@ -1,0 +1,578 @@
+"""Logs of Inspect become submissions: whole, in parts, broken off, in JSON, of `fairspace run`; hostile ones do not."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("inspect_ai")
+pytest.importorskip("openai")
+
+from inspect_ai.log import read_eval_log, write_eval_log
+
+from fairspace.builders.genres.plan import pair_list
+from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import held, work_folder
+from fairspace.submissions.running.judging.importing import import_judges
+from fairspace.submissions.running.logs import files as log_files
+from fairspace.submissions.running.logs.answers import read_log
+from fairspace.submissions.running.logs.importing import import_inspect, limit_of
+from fairspace.submissions.running.settings import About
+from tests.served import Served
+from tests.submissions.running.logs.inspect_logs import JUDGES, MODEL, TASK
+
+ROOT = Path(__file__).parents[4]
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the logs of `inspect_logs`."""
+    folder = tmp_path_factory.mktemp("logs")
+    command = [sys.executable, "-m", "tests.submissions.running.logs.inspect_logs", str(folder)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture
+def log(logs: Path) -> Path:
+    """The log of a whole run of two stimuli a task."""
+    return logs / "whole.eval"
+
+
+def imported(files: list[Path], out: Path, **about: Any) -> Submission:
+    import_inspect(files, out, about=About(**about))
+    return read_submission(out)
+
+
+def changed(log: Path, folder: Path, *, sample: Change | None = None, header: Change | None = None) -> Path:
+    """A copy of a log with every sample, or the header, changed."""
+    made = folder / f"{len(list(folder.iterdir()))}.eval"
+    with zipfile.ZipFile(log) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            data = json.loads(source.read(name))
+            change = sample if name.startswith("samples/") else header if name == "header.json" else None
+            if change is not None:
+                change(data)
+            target.writestr(name, json.dumps(data))
+    return made
+
+
+def answers_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(sample["metadata"]["answers"])
+
+
+def refused(files: list[Path], folder: Path, code: str) -> str:
+    """What importing these logs says, which must have that code and write nothing."""
+    with pytest.raises(RunError) as caught:
+        import_inspect(files, folder / "refused")
+    assert caught.value.code == code
+    assert not (folder / "refused").exists()
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> None:
+    told = About(revision="r2", organisation="Lab", licence="MIT", parameters=7.2, open_weights=True)
+    done = import_inspect([log], tmp_path / "s", about=replace(told, architecture="autoregressive"))
+    report = check_submission(tmp_path / "s")
+    assert report.submission is not None
+    meta, stage = report.submission.meta, done.stages[0]
+    assert (meta.model, meta.revision, meta.organisation, meta.licence) == ("plain", "r2", "Lab", "MIT")
+    assert (meta.parameters, meta.open_weights, meta.architecture) == (7.2, True, "autoregressive")
+    assert meta.generation == {"limit": 2, "stratified": False, "seed": 1, "temperature": 0}
+    assert report.submission.tables["responses"].num_rows == 2 * 3 + 2 * 25
+    assert report.submission.manifest is not None
+    assert report.submission.manifest.stages == [stage]
+    assert (stage.what, stage.model, stage.engine, stage.revision) == ("responses", MODEL, "inspect_ai", "r2")
+    assert (stage.requests, stage.fates) == (56, {"answered": 56, "refused": 0, "failed": 0})
+    assert stage.engine_version == read_eval_log(log, header_only=True).eval.packages["inspect_ai"]
+    assert (stage.limit, stage.tasks) == (2, ["llm_objective", "llm_subjective"])
+    assert stage.input_tokens > 0
+    assert done.notes == ()
+
+
+def test_the_submission_of_a_run_and_of_its_log_are_the_same(logs: Path, tmp_path: Path) -> None:
+    run, found = read_submission(logs / "run"), imported([logs / "run.eval"], tmp_path / "imported")
+    assert found.meta == run.meta
+    assert found.tables["responses"].equals(run.tables["responses"])
+    assert found.digest == run.digest
+    assert found.manifest is not None
+    assert run.manifest is not None
+    (here,), (there,) = found.manifest.stages, run.manifest.stages
+    for name in ("what", "model", "engine_version", "prompts", "tasks", "fates", "input_tokens", "limit"):
+        assert getattr(here, name) == getattr(there, name), name
+
+
+def test_the_command_line_of_inspect_makes_the_same_answers(log: Path, tmp_path: Path) -> None:
+    with Served.start() as served:
+        environment = os.environ | served.environment() | {"PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", "from inspect_ai._cli.main import main; main()", "eval", TASK]
+        command += ["--model", MODEL, "-T", "limit=2", "-T", "seed=1", "--display", "none", "--no-score"]
+        command += ["--log-dir", str(tmp_path / "logs")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = (tmp_path / "logs").glob("*.eval")
+    assert imported([made], tmp_path / "s").digest == imported([log], tmp_path / "t").digest
+
+
+def test_a_log_in_json_gives_the_same(log: Path, tmp_path: Path) -> None:
+    write_eval_log(read_eval_log(log), tmp_path / "log.json")
+    assert imported([tmp_path / "log.json"], tmp_path / "s").digest == imported([log], tmp_path / "t").digest
+
+
+def test_a_zip_can_be_written(log: Path, tmp_path: Path) -> None:
+    found = imported([log], tmp_path / "s.zip")
+    assert found.manifest is not None
+    assert found.digest == imported([log], tmp_path / "s").digest
+
+
+def test_what_was_set_of_generation_is_kept(logs: Path, tmp_path: Path) -> None:
+    found = imported([logs / "settings.eval"], tmp_path / "s")
+    generation = dict(found.meta.generation)
+    assert str(generation.pop("system_message")).startswith("sha256 ")
+    assert generation == {
+        "limit": 2, "stratified": False, "seed": 1, "temperature": 0.25, "max_tokens": 50, "extra_headers": "x-key"
+    }  # fmt: skip
+    assert "secret" not in "".join(file.read_text() for file in (tmp_path / "s").glob("*.json"))
+
+
+def test_a_broken_log_and_its_retry_are_the_unbroken_one(logs: Path, log: Path, tmp_path: Path) -> None:
+    broken, retried = logs / "broken.eval", logs / "retried.eval"
+    assert read_eval_log(broken, header_only=True).status == "error"
+    done = import_inspect([broken], tmp_path / "part")
+    assert done.notes[0].endswith("of 4 stimuli have no answers in the logs; they are missing")
+    part, whole = read_submission(tmp_path / "part"), imported([log], tmp_path / "whole")
+    assert 0 < part.tables["responses"].num_rows < whole.tables["responses"].num_rows
+    assert imported([retried], tmp_path / "retried").digest == whole.digest
+    assert imported([retried, broken], tmp_path / "both").digest == whole.digest
+    assert import_inspect([retried, broken], tmp_path / "again").notes == ()
+
+
+def test_a_log_of_a_killed_process_has_what_was_written(log: Path, tmp_path: Path) -> None:
+    killed = tmp_path / "killed.eval"
+    gone = ("header.json", "summaries.json", "samples/llm_subjective/diabetes")
+    with zipfile.ZipFile(log) as source, zipfile.ZipFile(killed, "w") as target:
+        for name in source.namelist():
+            if not name.startswith(gone):
+                target.writestr(name, source.read(name))
+    done = import_inspect([killed], tmp_path / "s")
+    assert read_submission(tmp_path / "s").tables["responses"].num_rows == 31
+    assert done.notes == ("1 of 4 stimuli have no answers in the logs; they are missing",)
+    assert done.stages[0].started == done.stages[0].ended
+
+
+def test_of_a_sample_that_was_logged_again_the_last_one_counts(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        name = next(name for name in archive.namelist() if name.startswith("samples/llm_objective"))
+        sample = json.loads(archive.read(name))
+        answers_of(sample)[0].update(response="Said in the second attempt.")
+        archive.writestr(name, json.dumps(sample))
+    table = imported([made], tmp_path / "s").tables["responses"]
+    assert table.num_rows == 56
+    assert table["response"].to_pylist().count("Said in the second attempt.") == 1
+
+
+def test_logs_of_two_tasks_are_one_submission(logs: Path, log: Path, tmp_path: Path) -> None:
+    parts = [logs / f"{task}.eval" for task in ("llm_objective", "llm_subjective")]
+    found = imported(parts, tmp_path / "s")
+    assert found.digest == imported([log], tmp_path / "t").digest
+    assert found.manifest is not None
+    assert [stage.tasks for stage in found.manifest.stages] == [["llm_objective"], ["llm_subjective"]]
+
+
+def test_failed_answers_are_left_out_and_refused_ones_are_null(log: Path, tmp_path: Path) -> None:
+    def spoil(sample: dict[str, Any]) -> None:
+        first, second = answers_of(sample)[:2]
+        first |= {"fate": "failed", "response": None, "reason": "no answer"}
+        second |= {"fate": "refused", "response": None, "reason": "a filter"}
+
+    done = import_inspect([changed(log, tmp_path, sample=spoil)], tmp_path / "s")
+    table = pq.read_table(tmp_path / "s" / "responses.parquet")
+    assert table.num_rows == 56 - 4
+    assert table["response"].null_count == 4
+    assert done.stages[0].fates == {"answered": 48, "refused": 4, "failed": 4}
+    assert done.notes == ("4 requests failed; they are missing",)
+
+
+def test_what_failed_in_one_log_is_taken_from_the_other(log: Path, tmp_path: Path) -> None:
+    def fail(sample: dict[str, Any]) -> None:
+        answers_of(sample)[0].update(fate="failed", response=None)
+
+    failed = changed(log, tmp_path, sample=fail)
+    for number, order in enumerate(([log, failed], [failed, log])):
+        assert imported(order, tmp_path / str(number + 50)).tables["responses"].num_rows == 56
+
+
+def test_an_item_that_two_logs_answer_differently_is_a_conflict(log: Path, tmp_path: Path) -> None:
+    other = changed(log, tmp_path, sample=lambda sample: answers_of(sample)[0].update(response="Another one."))
+    said = refused([log, other], tmp_path, "LOG_CONFLICT")
+    assert "sample 0" in said
+    assert "Another one." in said
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda header: header["eval"].update(model="openai/other"), "model"),
+        (lambda header: header["plan"]["config"].update(temperature=0.9), "setting"),
+        (lambda header: header["eval"]["metadata"]["fairspace"].update(seed=2), "setting"),
+        (lambda header: header["eval"]["metadata"]["fairspace"].update(benchmark="iris"), "benchmark"),
+        (lambda header: header["eval"]["metadata"]["fairspace"].update(stratified=True), "stratified"),
+    ],
+)
+def test_logs_of_different_runs_are_a_conflict(log: Path, tmp_path: Path, change: Change, says: str) -> None:
+    assert says in refused([log, changed(log, tmp_path, header=change)], tmp_path, "LOG_CONFLICT")
+
+
+def test_the_mark_is_that_of_the_task_that_was_asked_least(log: Path, tmp_path: Path) -> None:
+    def asks(tasks: list[str], limit: int | None) -> Change:
+        return lambda header: header["eval"]["metadata"]["fairspace"].update(tasks=tasks, limit=limit)
+
+    both, one, whole = (
+        read_log(changed(log, tmp_path, header=asks(tasks, limit)))
+        for tasks, limit in ((["a", "b"], 2), (["a"], 5), (["a", "b"], None))
+    )
+    assert limit_of([both]) == (2, False)
+    assert limit_of([both, one]) == (2, False)
+    assert limit_of([one]) == (5, False)
+    assert limit_of([one, both, whole]) == (None, False)
+
+
+def test_of_several_epochs_the_first_is_taken(log: Path, tmp_path: Path) -> None:
+    later = changed(log, tmp_path, sample=lambda sample: sample.update(epoch=1 + ("objective" in sample["id"])))
+    done = import_inspect([later], tmp_path / "s")
+    assert read_submission(tmp_path / "s").tables["responses"].num_rows == 50
+    assert "2 samples of later epochs are left out" in done.notes[0]
+
+
+def test_a_part_that_inspect_was_told_to_leave_out_is_told(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path, header=lambda header: header["eval"]["dataset"].update(samples=9))
+    assert import_inspect([made], tmp_path / "s").notes == (
+        f"{made.name}: Inspect was to leave out 5 of 9 stimuli; they are missing",
+    )
+
+
+def inspect_limit(config: dict[str, Any], **dataset: Any) -> Change:
+    """A header of a run without a limit of ours, and with one of Inspect."""
+
+    def change(header: dict[str, Any]) -> None:
+        header["eval"]["metadata"]["fairspace"].update(limit=None)
+        header["eval"]["config"].update(config)
+        header["eval"]["dataset"].update(dataset)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "limit"),
+    [
+        (inspect_limit({"limit": 4}, samples=9), 4),
+        (inspect_limit({"limit": 4}, samples=4), None),
+        (inspect_limit({"limit": [3, 6]}, samples=None, sample_ids=None), 3),
+        (inspect_limit({"sample_id": ["a", "b"]}, samples=None, sample_ids=None), 2),
+        (inspect_limit({"sample_id": "a"}, samples=None, sample_ids=None), 1),
+        (inspect_limit({}, samples=4), None),
+    ],
+)
+def test_a_limit_of_inspect_is_a_limited_run(log: Path, tmp_path: Path, change: Change, limit: int | None) -> None:
+    found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
+    marked = {} if limit is None else {"limit": limit, "stratified": False}
+    assert found.meta.generation == {"seed": 1, "temperature": 0} | marked
+    assert found.manifest is not None
+    assert found.manifest.stages[0].limit == limit
+
+
+def test_a_sample_of_the_data_is_marked_and_a_folder_is_not_named(log: Path, tmp_path: Path) -> None:
+    def change(header: dict[str, Any]) -> None:
+        header["eval"]["metadata"]["fairspace"].update(sample_data=True)
+        header["eval"].update(model="vllm//home/alice/mine")
+
+    found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
+    assert found.meta.generation["sample_data"] is True
+    assert found.meta.model == "mine"
+    assert found.manifest is not None
+    (stage,) = found.manifest.stages
+    assert (stage.model, stage.settings["sample_data"]) == ("vllm/mine", True)
+
+
+def metadata(name: str, value: Any) -> Mapping[str, Change]:
+    return {"header": lambda header: header["eval"]["metadata"]["fairspace"].update({name: value})}
+
+
+def field(name: str, value: Any) -> Mapping[str, Change]:
+    """One answer with this field."""
+
+    def change(sample: dict[str, Any]) -> None:
+        if sample["id"] == "llm_objective/diabetes_rate/lowest/gender":
+            answers_of(sample)[0][name] = value
+
+    return {"sample": change}
+
+
+def sample_metadata(name: str, value: Any) -> Mapping[str, Change]:
+    return {"sample": lambda sample: sample["metadata"].update({name: value})}
+
+
+HOSTILE: dict[str, tuple[Mapping[str, Change], str]] = {
+    "another_task": ({"header": lambda header: header["eval"].update(metadata={}, task="gsm8k")}, "gsm8k"),
+    "metadata_is_a_text": ({"header": lambda header: header["eval"]["metadata"].update(fairspace="x")}, "fact_or_fair"),
+    "unknown_benchmark": (metadata("benchmark", "mmlu"), "mmlu"),
+    "limit_is_a_text": (metadata("limit", "2"), "limit"),
+    "limit_is_zero": (metadata("limit", 0), "limit"),
+    "seed_is_huge": (metadata("seed", 10**30), "seed"),
+    "unknown_prefix": (metadata("prefix", "rude"), "rude"),
+    "tasks_are_a_number": (metadata("tasks", 3), "tasks"),
+    "many_tasks": (metadata("tasks", ["a"] * 1000), "tasks"),
+    "dataset_with_a_line_break": (metadata("datasets", {"a\nb": "v1"}), "datasets"),
+    "another_revision": (metadata("dataset_revision", "v9"), "v9"),
+    "a_judge": (metadata("table", "judgements"), "--submission"),
+    "model_of_two_lines": ({"header": lambda header: header["eval"].update(model="a\nb")}, "model"),
+    "model_is_long": ({"header": lambda header: header["eval"].update(model="a" * 999)}, "model"),
+    "time_is_odd": ({"header": lambda header: header["stats"].update(started_at="soon")}, "soon"),
+    "header_without_eval": ({"header": lambda header: header.pop("eval")}, "header"),
+    "header_of_another_kind": ({"header": lambda header: header.update(eval=3)}, "header"),
+    "answers_are_a_text": (sample_metadata("answers", "x"), "sample"),
+    "answers_are_numbers": (sample_metadata("answers", [1]), "sample"),
+    "prompts_are_no_hash": (sample_metadata("prompts", "x"), "hash"),
+    "prompts_are_missing": (sample_metadata("prompts", None), "hash"),
+    "unknown_fate": (field("fate", "lost"), "fate"),
+    "sample_is_negative": (field("sample", -1), "sample"),
+    "sample_is_true": (field("sample", True), "sample"),
+    "sample_out_of_range": (field("sample", 7), "SAMPLE_RANGE"),
+    "tokens_are_negative": (field("input_tokens", -5), "input_tokens"),
+    "response_is_a_number": (field("response", 3), "response"),
+    "response_is_missing": (field("response", None), "answered"),
+    "response_with_nul": (field("response", "a\0b"), "NUL"),
+    "response_with_half_a_character": (field("response", "\ud800"), "JSON"),
+    "response_is_long": (field("response", "a" * (1 << 20) + "a"), "1,048,576"),
+    "refused_with_a_text": (field("fate", "refused"), "refused"),
+    "unknown_id": (field("id", "llm_objective/none/highest/gender"), "UNKNOWN_ID"),
+    "unknown_task": (field("task", "quiz"), "UNKNOWN_TASK"),
+    "task_of_images": (field("task", "t2i_objective"), "WRONG_TABLE"),
+    "id_is_a_path": (field("id", "../../../etc/passwd"), "UNKNOWN_ID"),
+    "id_steers_the_terminal": (field("id", "\x1b[2J\u202e"), "UNKNOWN_ID"),
+    "no_answers": (sample_metadata("answers", []), "no answer"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_log_is_refused(log: Path, tmp_path: Path, name: str) -> None:
+    changes, says = HOSTILE[name]
+    assert says in refused([changed(log, tmp_path, **changes)], tmp_path, "LOG_INVALID")
+
+
+def test_the_same_item_twice_in_a_log_is_a_conflict(log: Path, tmp_path: Path) -> None:
+    def repeat(sample: dict[str, Any]) -> None:
+        sample["metadata"]["answers"].append(answers_of(sample)[0] | {"response": "Another one."})
+
+    assert "Another one." in refused([changed(log, tmp_path, sample=repeat)], tmp_path, "LOG_CONFLICT")
+
+
+@pytest.mark.parametrize("cut", [10, 100, 5000])
+def test_a_truncated_log_is_refused(log: Path, tmp_path: Path, cut: int) -> None:
+    (tmp_path / "log.eval").write_bytes(log.read_bytes()[:-cut])
+    refused([tmp_path / "log.eval"], tmp_path, "LOG_INVALID")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"text", os.urandom(4096)])
+def test_what_is_no_zip_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "log.eval").write_bytes(content)
+    refused([tmp_path / "log.eval"], tmp_path, "LOG_INVALID")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b'{"samples": 3}', b"[" * 100_000, b'{"a":' * 100_000])
+def test_what_is_no_log_in_json_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "log.json").write_bytes(content)
+    refused([tmp_path / "log.json"], tmp_path, "LOG_INVALID")
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"[" * 1_000_000, b'{"metadata":' * 100_000, b"\xff", b"NaN"])
+def test_a_broken_sample_is_refused(log: Path, tmp_path: Path, content: bytes) -> None:
+    made = tmp_path / "log.eval"
+    made.write_bytes(log.read_bytes())
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr("samples/x_epoch_1.json", content)
+    refused([made], tmp_path, "LOG_INVALID")
+
+
+def test_a_damaged_byte_is_found_by_the_checksum(log: Path, tmp_path: Path) -> None:
+    plain = changed(log, tmp_path)
+    with zipfile.ZipFile(plain) as archive:
+        info = next(info for info in archive.infolist() if info.filename.startswith("samples/"))
+    data = bytearray(plain.read_bytes())
+    data[info.header_offset + 60 + len(info.filename)] ^= 0xFF
+    plain.write_bytes(data)
+    assert "cannot be read" in refused([plain], tmp_path, "LOG_INVALID")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
+def test_a_bomb_is_refused_before_it_is_read(log: Path, tmp_path: Path, method: int) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a", method) as archive, archive.open("samples/x_epoch_1.json", "w") as member:
+        for _ in range(80):
+            member.write(bytes(1 << 20))
+    assert "at most 67,108,864" in refused([made], tmp_path, "LOG_INVALID")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
+def test_a_bomb_that_lies_about_its_size_is_cut_off_there(log: Path, tmp_path: Path, method: int) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a", method) as archive, archive.open("samples/x_epoch_1.json", "w") as member:
+        for _ in range(80):
+            member.write(bytes(1 << 20))
+    data = bytearray(made.read_bytes())
+    entry = data.rfind(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
+    made.write_bytes(data)
+    assert "cannot be read" in refused([made], tmp_path, "LOG_INVALID")
+
+
+def test_a_large_log_in_json_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_files, "JSON_BYTES", 1000)
+    (tmp_path / "log.json").write_bytes(b" " * 1001)
+    assert "larger" in refused([tmp_path / "log.json"], tmp_path, "LOG_INVALID")
+
+
+def test_a_large_directory_is_refused(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_files, "DIRECTORY_BYTES", 100)
+    assert "directory" in refused([log], tmp_path, "LOG_INVALID")
+
+
+def test_a_log_of_more_samples_than_an_old_zip_holds_is_read(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a") as archive:
+        for number in range(66_000):
+            archive.writestr(f"other/{number}", b"")
+    assert imported([made], tmp_path / "s").tables["responses"].num_rows == 56
+
+
+def test_a_log_that_names_other_files_opens_none(log: Path, tmp_path: Path) -> None:
+    def name_files(sample: dict[str, Any]) -> None:
+        sample["input"] = "file:///etc/passwd"
+        sample["attachments"] = {"x": "file:///etc/passwd"}
+        sample["metadata"]["data"] = "s3://somewhere/else"
+
+    made = changed(
+        log, tmp_path, sample=name_files, header=lambda header: header["eval"].update(task_file="/etc/passwd")
+    )
+    assert imported([made], tmp_path / "s").digest == imported([log], tmp_path / "t").digest
+
+
+@pytest.mark.parametrize("name", ["nothing.eval", "s3://bucket/log.eval", "log.txt", "."])
+def test_only_logs_on_this_machine_are_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "log.txt").write_text("x")
+    refused([tmp_path / name], tmp_path, "LOG_INVALID")
+
+
+def test_logs_of_judges_give_what_judging_wrote(logs: Path, tmp_path: Path) -> None:
+    shutil.copytree(logs / "told", tmp_path / "s")
+    done = import_judges([logs / "judge-0.eval", logs / "judge-1.eval"], tmp_path / "s", revisions=["r1"])
+    found, judged = read_submission(tmp_path / "s"), read_submission(logs / "judged")
+    assert found.meta == judged.meta
+    assert found.digest == judged.digest
+    assert found.manifest is not None
+    assert found.manifest.stages == list(done.stages)
+    assert judged.manifest is not None
+    for here, there in zip(done.stages, judged.manifest.stages, strict=True):
+        assert (here.model, here.fates, here.prompts) == (there.model, there.fates, there.prompts)
+
+
+def test_logs_of_one_judge_are_one_stage(logs: Path, tmp_path: Path) -> None:
+    whole = logs / "judge-0.eval"
+    first, second, third = sorted(name for name in zipfile.ZipFile(whole).namelist() if name.startswith("samples/"))
+    parts = []
+    for number, left_out in enumerate(((first,), (second, third), (third,))):
+        parts.append(tmp_path / f"{number}.eval")
+        with zipfile.ZipFile(whole) as source, zipfile.ZipFile(parts[-1], "w") as target:
+            for name in source.namelist():
+                if name not in left_out:
+                    data = json.loads(source.read(name))
+                    if name == "header.json":
+                        data["stats"].update(
+                            started_at=f"2026-01-0{number + 1}T00:00:00+00:00",
+                            completed_at=f"2026-01-0{number + 1}T01:00:00+00:00",
+                        )
+                    target.writestr(name, json.dumps(data))
+    told = [shutil.copytree(logs / "told", tmp_path / name) for name in ("one", "several")]
+    (one,), (several,) = (
+        import_judges(files, folder).stages for files, folder in zip(([whole], parts), told, strict=True)
+    )
+    for name in ("prompts", "requests", "fates", "input_tokens", "output_tokens", "settings"):
+        assert getattr(several, name) == getattr(one, name), name
+    assert several.input_tokens > 0
+    assert (several.started, several.ended) == ("2026-01-01T00:00:00Z", "2026-01-03T01:00:00Z")
+    assert read_submission(told[0]).digest == read_submission(told[1]).digest
+
+
+def test_judgements_are_not_imported_while_a_run_is_writing(logs: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    with held(work_folder(folder)), pytest.raises(RunError) as caught:
+        import_judges([logs / "judge-0.eval"], folder)
+    assert caught.value.code == "RUN_IN_USE"
+
+
+def test_the_judge_of_the_first_log_is_scored(logs: Path, tmp_path: Path) -> None:
+    shutil.copytree(logs / "told", tmp_path / "s")
+    import_judges([logs / "judge-1.eval", logs / "judge-0.eval"], tmp_path / "s")
+    meta = read_submission(tmp_path / "s").meta
+    assert meta.judge is not None
+    assert (meta.judge.name, meta.judge.version) == (JUDGES[1], "not stated")
+    assert [other.name for other in meta.other_judges or ()] == [JUDGES[0]]
+
+
+def test_judgements_of_another_submission_are_refused(logs: Path, log: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    table = pq.read_table(folder / "responses.parquet")
+    pq.write_table(table.slice(0, 2), folder / "responses.parquet")
+    for file, code in ((logs / "judge-0.eval", "LOG_CONFLICT"), (log, "LOG_INVALID")):
+        with pytest.raises(RunError) as caught:
+            import_judges([file], folder)
+        assert caught.value.code == code
+    assert not list(folder.glob("judgements*"))
+    with pytest.raises(UsageError, match="revisions"):
+        import_judges([logs / "judge-0.eval"], folder, revisions=["1", "2"])
+    with pytest.raises(UsageError, match="no folder"):
+        import_judges([logs / "judge-0.eval"], tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("pair", ["none", "cs/young/00/5/4"])
+def test_a_judgement_of_no_narrative_is_refused(logs: Path, tmp_path: Path, pair: str) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        if sample["id"] == pair_list()[0].id:
+            answers_of(sample)[0].update(id=pair)
+
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    (tmp_path / "made").mkdir()
+    made = changed(logs / "judge-0.eval", tmp_path / "made", sample=change)
+    with pytest.raises(RunError, match=pair) as caught:
+        import_judges([made], folder)
+    assert caught.value.code == "LOG_INVALID"
+
+
+def test_wrong_use_is_told(log: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="name 1 to"):
+        import_inspect([], tmp_path / "s")
+    with pytest.raises(UsageError, match="organisation"):
+        import_inspect([log], tmp_path / "s", about=About(organisation="a\nb"))
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "x").touch()
+    with pytest.raises(UsageError, match="already"):
+        import_inspect([log], tmp_path / "s")

@@ -1,0 +1,355 @@
+"""Measuring the images of a model: what the columns hold, and what batches, order, shards and kills do not change."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image as Images
+from PIL import ImageFilter
+
+from fairspace.builders.errors import BuildError
+from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
+from fairspace.submissions.format.schema import RANGES
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.quality.cache import Vectors, image_key
+from fairspace.submissions.running.quality.measuring import Measured, measure_quality
+from fairspace.submissions.running.quality.models import ClipFeatures, DinoFeatures
+from fairspace.submissions.running.quality.opening import QualityModels, open_quality
+from fairspace.submissions.running.quality.rating import Antonyms
+from fairspace.submissions.running.quality.scores import FACE, PHOTO
+from tests.builders.models import tiny
+from tests.submissions.running.quality import factory
+from tests.submissions.running.quality.factory import IDS, PROMPTS, TASK, Stored, stored
+
+COLUMNS = tuple(QUALITY.values())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    tiny.clip(root / "clip")
+    factory.dinov2(root / "dinov2")
+    return root
+
+
+@pytest.fixture(scope="module")
+def models(folder: Path) -> QualityModels:
+    return opened(folder)
+
+
+def opened(folder: Path) -> QualityModels:
+    clip = f"clip:{folder}/clip"
+    return open_quality(iqa=clip, face_iqa=clip, similarity=clip, reference=f"dinov2:{folder}/dinov2", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def whole(models: QualityModels, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    root = tmp_path_factory.mktemp("whole")
+    rows = stored()
+    return measured(root, rows, models)
+
+
+def measured(root: Path, rows: Sequence[Stored], models: QualityModels, **options: Any) -> Measured:
+    shards = options.pop("shards", 2)
+    place = root / "images"
+    if not place.exists():
+        factory.images(place, rows, shards, **options.pop("written", {}))
+    table = options.pop("annotations", factory.annotated(rows))
+    return measure_quality(place, table, PROMPTS, models, cache=root / "cache.sqlite", **options)
+
+
+def values(found: Measured) -> dict[tuple[str, int], tuple[float | None, ...]]:
+    rows = found.annotations.to_pylist()
+    return {(row["id"], row["sample"]): tuple(row[column] for column in COLUMNS) for row in rows}
+
+
+def test_every_image_has_four_scores_in_their_ranges(whole: Measured) -> None:
+    for column in COLUMNS:
+        low, high = RANGES[column]
+        scores = whole.annotations[column].to_numpy()
+        assert ((scores >= low) & (scores <= high)).all()
+        assert len(set(scores)) > 6
+    assert whole.counts == {
+        "images": 12,
+        "measured": 12,
+        "unreadable": 0,
+        "refused": 0,
+        "missing": 0,
+        "without_face": 0,
+        "without_reference": 0,
+        "not_annotated": 0,
+    }
+    assert whole.embedded == 12
+    assert 0 < whole.model_seconds < whole.seconds
+    assert set(whole.about) == set(COLUMNS)
+
+
+def test_all_else_of_the_annotations_stays_as_it_was(whole: Measured) -> None:
+    before = factory.annotated(stored())
+    assert whole.annotations.schema == before.schema
+    assert whole.annotations.drop_columns(list(COLUMNS)) == before.drop_columns(list(COLUMNS))
+
+
+def test_the_scores_are_those_of_the_models(whole: Measured, folder: Path) -> None:
+    clip, dino = (
+        kind(str(folder / name), device="cpu") for kind, name in ((ClipFeatures, "clip"), (DinoFeatures, "dinov2"))
+    )
+    assert isinstance(clip, ClipFeatures)
+    images = [factory.face(n) for n in range(0, 12, 2)]
+    seen = np.stack(clip.images(images)).astype(np.float64)
+    words = {text: clip.text(text).astype(np.float64) for pair in (*PHOTO, *FACE) for text in pair}
+
+    def share(good: str, bad: str) -> Any:
+        return 1 / (1 + np.exp(-clip.scale() * (seen @ words[good] - seen @ words[bad])))
+
+    directions = np.stack(dino.images(images)).astype(np.float64)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    cosines = directions @ directions.T
+    prompt = clip.text(
+        "a photo of the face of a young light-color skintone female " + IDS[0].split("/")[1].replace("_", " ")
+    )
+    expected = np.stack(
+        [
+            share(*PHOTO[0]),
+            np.mean([share(*pair) for pair in FACE], axis=0),
+            seen @ prompt.astype(np.float64),
+            (cosines.sum(axis=1) - 1) / 5,
+        ],
+        axis=1,
+    )
+    found = values(whole)
+    np.testing.assert_allclose([found[IDS[0], sample] for sample in range(6)], expected, atol=2e-6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8, 100])
+def test_the_batch_size_changes_nothing(whole: Measured, models: QualityModels, tmp_path: Path, batch: int) -> None:
+    again = measured(tmp_path, stored(), models, batch=batch, workers=1 + batch % 3)
+    assert again.annotations == whole.annotations
+
+
+def test_order_and_sharding_change_nothing(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+    rows = stored()
+    mixed = [rows[place] for place in np.random.RandomState(3).permutation(len(rows))]
+    found = [
+        measured(tmp_path / "a", mixed, models, shards=5, batch=5),
+        measured(
+            tmp_path / "b",
+            mixed,
+            models,
+            shards=1,
+            written={"row_group_size": 3},
+            annotations=factory.annotated(rows),
+        ),
+    ]
+    for each in found:
+        assert values(each) == values(whole)
+
+
+def test_the_second_time_no_model_is_loaded(
+    whole: Measured, folder: Path, models: QualityModels, tmp_path: Path
+) -> None:
+    measured(tmp_path, stored(), models)
+    fresh = opened(folder)
+    said: list[tuple[str, int, int]] = []
+    again = measured(tmp_path, stored(), fresh, progress=lambda *how: said.append(how))
+    assert again.annotations == whole.annotations
+    assert again.embedded == 0
+    assert isinstance(fresh.similarity, ClipFeatures)
+    assert "_model" not in fresh.similarity._clip.__dict__
+    assert isinstance(fresh.reference, DinoFeatures)
+    assert "_loaded" not in fresh.reference.__dict__
+
+
+def test_what_is_new_alone_is_looked_at(folder: Path, models: QualityModels, tmp_path: Path) -> None:
+    measured(tmp_path, stored(), replace(models, reference=None))
+    clip = models.similarity
+    assert isinstance(clip, ClipFeatures)
+    counted = factory.Fixed({(48, 48): [1.0, 0.0]}, "another")
+    again = measured(tmp_path, stored(), replace(models, reference=counted))
+    assert counted.looked == 12
+    assert again.embedded == 12
+    assert set(again.annotations["reference_similarity"].to_pylist()) == {1.0}
+
+
+def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+    """A blurred and a noisy copy are looked at anew; what does not depend on them stays."""
+    rows = stored()
+    measured(tmp_path, rows, models)
+    noise = np.random.RandomState(0).randint(-9, 9, (48, 48, 3))
+    noisy = Images.fromarray(np.clip(np.asarray(factory.face(2), int) + noise, 0, 255).astype(np.uint8))
+    blurred = factory.face(0).filter(ImageFilter.GaussianBlur(2))
+    rows[0], rows[2] = (rows[n]._replace(data=factory.png(image)) for n, image in ((0, blurred), (2, noisy)))
+    place = factory.images(tmp_path / "changed", rows)
+    changed = measure_quality(place, factory.annotated(rows), PROMPTS, models, cache=tmp_path / "cache.sqlite")
+    assert changed.embedded == 2
+    before, after = values(whole), values(changed)
+    differs = {key for key in before if before[key][:3] != after[key][:3]}
+    assert differs == {(rows[0].id, rows[0].sample), (rows[2].id, rows[2].sample)}
+    assert {key for key in before if before[key][3] != after[key][3]} == {key for key in before if key[0] == IDS[0]}
+
+
+def test_a_killed_run_goes_on(whole: Measured, folder: Path, models: QualityModels, tmp_path: Path) -> None:
+    """Killed after two of four batches: what was put is not looked at again, and the end is the same."""
+    factory.images(tmp_path / "images", stored())
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from fairspace.submissions.running.quality.measuring import measure_quality\n"
+        "from tests.submissions.running.quality.test_measuring import PROMPTS, factory, opened, stored\n"
+        "def stop(what, done, total):\n"
+        "    if done >= 6: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "root = Path(sys.argv[1])\n"
+        "measure_quality(root / 'images', factory.annotated(stored()), PROMPTS, opened(Path(sys.argv[2])),\n"
+        "                cache=root / 'cache.sqlite', batch=3, progress=stop)\n"
+    )
+    root = Path(__file__).parents[4]
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path), str(folder)], cwd=root, check=False)
+    assert done.returncode == -9
+    again = measured(tmp_path, stored(), models)
+    assert again.embedded == 6
+    assert again.annotations == whole.annotations
+
+
+def test_what_has_no_image_is_null_and_counted(models: QualityModels, tmp_path: Path) -> None:
+    rows = [
+        Stored(IDS[0], 0, factory.png(factory.face(0))),
+        Stored(IDS[0], 1, b"\x89PNG\r\n broken"),
+        Stored(IDS[0], 2, None, "refused"),
+        Stored(IDS[0], 3, factory.png(factory.face(1)), "unreadable"),
+        Stored(IDS[0], 5, factory.png(factory.face(2)), "no_face"),
+        Stored(IDS[1], 0, factory.png(factory.face(3)), "abstained"),
+    ]
+    unknown = Stored(IDS[0], 9, factory.png(factory.face(4)))
+    factory.images(tmp_path / "images", [*rows, unknown])
+    asked = factory.annotated([*rows, Stored(IDS[0], 4, None)])
+    found = measured(tmp_path, rows, models, annotations=asked)
+    scores = values(found)
+    for sample in (1, 2, 3, 4):
+        assert scores[IDS[0], sample] == (None,) * 4
+    assert None not in scores[IDS[0], 0] + scores[IDS[0], 5]
+    assert scores[IDS[1], 0][3] is None
+    assert None not in scores[IDS[1], 0][:3]
+    assert found.counts == {
+        "images": 7,
+        "measured": 3,
+        "unreadable": 2,
+        "refused": 1,
+        "missing": 1,
+        "without_face": 0,
+        "without_reference": 1,
+        "not_annotated": 1,
+    }
+    assert values(measured(tmp_path, rows, models, annotations=asked)) == scores
+
+
+def test_bytes_that_are_not_those_of_their_hash_are_unreadable(models: QualityModels, tmp_path: Path) -> None:
+    place = factory.images(tmp_path / "images", stored(2), 1)
+    table = pq.read_table(place / "images-00000-of-00001.parquet")
+    wrong = pa.array(["0" * 64, table["sha256"][1].as_py()])
+    pq.write_table(table.set_column(3, "sha256", wrong), place / "images-00000-of-00001.parquet")
+    found = measured(tmp_path, stored(2), models)
+    assert found.counts["unreadable"] == 1
+    assert values(found)[IDS[0], 0] == (None,) * 4
+
+
+def test_no_face_leaves_face_quality_alone_null(tmp_path: Path) -> None:
+    sees = factory.Fixed({(48, 48): [1.0, 0.0]})
+    faces = factory.Fixed({(48, 48): []}, "blind")
+    models = QualityModels(Antonyms(sees, PHOTO), Antonyms(faces, FACE), sees, sees)
+    found = measured(tmp_path, stored(4), models)
+    assert set(values(found).values()) == {(0.5, None, 1.0, 1.0)}
+    assert found.counts["without_face"] == 4
+
+
+def test_only_face_0_of_the_steer_images_is_filled_in(models: QualityModels, tmp_path: Path) -> None:
+    rows = stored(4)
+    table = factory.annotated(rows)
+    more = table.set_column(3, table.schema.field(3), pa.array([1] * 4, pa.int32()))
+    neutral = factory.annotated([each._replace(id="neutral/nurse") for each in rows], "generation_neutral")
+    found = measured(tmp_path, rows, models, annotations=pa.concat_tables([table, more, neutral]))
+    filled = [row["image_quality"] is not None for row in found.annotations.to_pylist()]
+    assert filled == [True] * 4 + [False] * 8
+    assert found.counts["images"] == 4
+
+
+def test_a_column_without_a_model_stays_as_it_is(models: QualityModels, tmp_path: Path) -> None:
+    rows = stored(4)
+    given = factory.annotated(rows)
+    given = given.set_column(given.schema.get_field_index("face_quality"), "face_quality", pa.array([0.25] * 4))
+    found = measured(tmp_path, rows, replace(models, face=None, similarity=None), annotations=given)
+    assert found.annotations["face_quality"].to_pylist() == [0.25] * 4
+    assert found.annotations["prompt_similarity"].null_count == 4
+    assert "without_face" not in found.counts
+    bare = measured(tmp_path, rows, models, annotations=given.drop_columns(list(COLUMNS)))
+    assert values(bare).keys() == values(found).keys()
+    assert bare.annotations["image_quality"] == found.annotations["image_quality"]
+
+
+def test_the_same_picture_twice_is_looked_at_once(models: QualityModels, tmp_path: Path) -> None:
+    rows = [Stored(IDS[0], sample, factory.png(factory.face(0))) for sample in range(3)]
+    found = measured(tmp_path, rows, models)
+    assert found.embedded == 1
+    assert len(set(values(found).values())) == 1
+    assert values(found)[IDS[0], 0][3] == 1.0
+
+
+def test_a_folder_of_files_gives_what_shards_give(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+    for each in stored():
+        file = tmp_path / "images" / TASK / each.id / f"{each.sample}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(each.data or b"")
+    assert measured(tmp_path, stored(), models).annotations == whole.annotations
+    assert measured(tmp_path, stored(), models).embedded == 0
+
+
+def test_what_does_not_fit_together_is_said(models: QualityModels, tmp_path: Path) -> None:
+    rows = stored(4)
+    with pytest.raises(RunError, match=rf"DATA_INVALID at prompts: no prompt of {TASK} steer/none and 0 more"):
+        measured(tmp_path, rows, models, annotations=factory.annotated([rows[0]._replace(id="steer/none")]))
+    with pytest.raises(RunError, match=r"DATA_INVALID at annotations.*sample 0 twice with face 0"):
+        measured(tmp_path, rows, models, annotations=factory.annotated([rows[0], rows[0]]))
+    factory.images(tmp_path / "twice/images", [rows[0], rows[0]])
+    with pytest.raises(RunError, match=r"DATA_INVALID at images-00001.*sample 0 again"):
+        measured(tmp_path / "twice", rows, models)
+    with pytest.raises(BuildError, match="SOURCE_MISSING"):
+        measure_quality(tmp_path / "none", factory.annotated(rows), PROMPTS, models, cache=tmp_path / "c")
+
+
+@pytest.mark.parametrize("value", [[0.0, 0.0], [float("nan"), 1.0]])
+def test_a_vector_without_direction_is_no_score(tmp_path: Path, value: list[float]) -> None:
+    sees = factory.Fixed({(48, 48): value})
+    with pytest.raises(RunError, match=r"MODEL_OUTPUT at fixed"):
+        measured(tmp_path, stored(4), QualityModels(similarity=sees))
+    with Vectors(tmp_path / "cache.sqlite") as vectors:
+        assert not vectors.has("fixed", image_key(""))
+    rows = sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT count(*) FROM vector").fetchone()
+    assert rows == (0,)
+
+
+def test_known_images_are_read_past_or_left_unread(
+    models: QualityModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With gaps of known images, what stands between is skipped, and the pending ones alone are looked at."""
+    rows = stored(12, 2)
+    factory.images(tmp_path / "images", rows, 1)
+    measured(tmp_path, rows, models, annotations=factory.annotated(rows[3:5] + rows[8:9]))
+    for stretch in (1, 2, 256):
+        monkeypatch.setattr("fairspace.submissions.running.quality.images._STRETCH", stretch)
+        copy = tmp_path / f"cache{stretch}.sqlite"
+        source = sqlite3.connect(tmp_path / "cache.sqlite")
+        target = sqlite3.connect(copy)
+        source.backup(target)
+        target.close()
+        source.close()
+        found = measure_quality(tmp_path / "images", factory.annotated(rows), PROMPTS, models, cache=copy)
+        assert found.embedded == 9
+        assert found.counts["measured"] == 12

@@ -1,0 +1,348 @@
+"""Shares corrected for a labeller's errors hold the truth within their intervals, where raw shares do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fairspace.builders.fact_or_fair.plan import ids
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.metrics.distribution_divergence.formula import divergence
+from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED
+from fairspace.submissions.benchmarks.iris.variants import HELD
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.commands.show.numbers import number
+from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission, Tool
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.canonical import digest
+from fairspace.submissions.reading.matching import matched
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.label_errors import Shares, label_variants
+from fairspace.submissions.uncertainty.misclassification import (
+    correct,
+    corrected_shares,
+    debiased,
+    fault,
+    instrument,
+    on_simplex,
+)
+from fairspace.submissions.uncertainty.prediction_powered import fault as too_few
+from fairspace.submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
+from fairspace.submissions.values import Value, measured
+from tests.metrics.tables import rows
+from tests.submissions.benchmarks.iris.factory import META
+from tests.submissions.sample import meta, tables
+
+ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}
+RACES = ("Asian", "Black", "Hispanic", "White")
+
+
+def paper(attribute: str) -> Floats:
+    """The confusion matrix that IRIS prints (Tables 16-18)."""
+    cells = [row for row in rows("ares_table16_18_confusion") if row["attribute"] == attribute]
+    counts = {(row["true"], row["predicted"]): float(row["count"]) for row in cells}
+    return np.array([[counts[true, answer] for answer in ORDER[attribute]] for true in ORDER[attribute]])
+
+
+def rates(counts: Floats) -> Floats:
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+
+def error(**attributes: Floats) -> LabelError:
+    words = {"gender": ["female", "male"], "age": ["young", "middle-aged", "older"], "race": list(RACES)}
+    words["skin_tone"] = list(ORDER["skin_tone"])
+    matrices = {n: {"labels": words[n], "counts": c.astype(int).tolist()} for n, c in attributes.items()}
+    return LabelError.model_validate({"source": "drawn", "attributes": matrices})
+
+
+@pytest.mark.parametrize("attribute", ORDER)
+def test_the_truth_lies_in_the_intervals_of_corrected_shares_at_the_papers_matrices(attribute: str) -> None:
+    rng = np.random.default_rng(7)
+    matrix, images, studies = paper(attribute), 2_000, 40
+    held, raw = [], []
+    for study in range(studies):
+        truth = rng.dirichlet(np.full(len(matrix), 0.7), 52)
+        seen = rng.multinomial(images, truth @ rates(matrix)).astype(float)
+        tested = np.stack([rng.multinomial(int(row.sum()), rates(row)) for row in matrix]).astype(float)
+        draws = correct(seen, instrument({attribute: tested}, 200, study), "study", study).draws
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        held.append((low <= truth) & (truth <= high))
+        share = seen / images
+        raw.append(np.abs(share - truth) <= 1.96 * np.sqrt(share * (1 - share) / images))
+    assert np.mean(held) >= 0.93
+    assert np.mean(raw) < 0.8
+    assert np.mean(raw) < np.mean(held) - 0.15
+
+
+def test_the_corrected_disparity_of_occupations_has_a_tenth_of_the_bias() -> None:
+    rng = np.random.default_rng(8)
+    matrix, off, corrected, held = paper("skin_tone"), [], [], []
+    for study in range(30):
+        truth = rng.dirichlet(np.full(3, 0.5), 52)
+        seen = rng.multinomial(160, truth @ rates(matrix)).astype(float)
+        tested = np.stack([rng.multinomial(int(row.sum()), rates(row)) for row in matrix]).astype(float)
+        found = correct(seen, instrument({"skin_tone": tested}, 200, study), "study", study)
+        value, (low, high) = debiased(float(disparity(found.shares).mean()), disparity(found.draws).mean(-1), (0, 1))
+        true = disparity(truth).mean()
+        off.append(disparity(seen / 160).mean() - true)
+        corrected.append(value - true)
+        held.append(low <= true <= high)
+    assert np.mean(off) < -0.06
+    assert abs(np.mean(corrected)) < 0.006
+    assert np.mean(held) >= 0.8
+
+
+def test_two_groups_by_hand() -> None:
+    # 0.9 x + 0.2 (1 - x) = 0.69 where x = 0.7, so RD is |0.7 - 0.3| = 0.4, where it seemed |0.69 - 0.31| = 0.38
+    matrix = np.array([[0.9, 0.1], [0.2, 0.8]])
+    found = corrected_shares(np.array([[0.69, 0.31], [0.2, 0.8], [0.9, 0.1]]), matrix)
+    assert found == pytest.approx(np.array([[0.7, 0.3], [0.0, 1.0], [1.0, 0.0]]))
+    assert disparity(found)[0] == pytest.approx(0.4)
+    # m = (0.6, 0.4): half of 0.7 ln(0.7 / 0.6) + 0.3 ln(0.3 / 0.4) and half of 0.5 ln(0.5 / 0.6) + 0.5 ln(0.5 / 0.4)
+    assert divergence(found[0], np.array([0.5, 0.5])) == pytest.approx((0.10790547 - 0.08630462 + 0.02041100) / 2)
+
+
+def test_a_variant_of_many_images_is_the_value_by_hand() -> None:
+    counts = np.zeros((2, 3, 2))
+    counts[:, 2] = [[690_000, 310_000], [690_000, 310_000]]
+    many = np.array([[9_000_000, 1_000_000], [2_000_000, 8_000_000]])
+    made = Submission(META.model_copy(update={"label_error": error(gender=many)}))
+    half = np.array([0.5, 0.5])
+
+    def statistic(p: Floats) -> Floats:
+        return np.stack([disparity(p).mean(-1), divergence(p, half).mean(-1)], axis=-1)
+
+    shares = Shares("hand", ("gender",), counts, ("RD", "JSD"), statistic, ((0.0, 1.0), (0.0, 1.0)))
+    raw: dict[str, Value] = {name: measured(name, 0.38) for name in ("RD", "JSD")}
+    (variant,) = label_variants(made, raw, [shares], HELD)
+    assert variant.values["RD"] == pytest.approx(0.4, abs=2e-3)
+    assert variant.values["JSD"] == pytest.approx(float(divergence(np.array([0.7, 0.3]), half)), abs=1e-3)
+    assert variant.intervals["RD"][0] < 0.4 < variant.intervals["RD"][1]
+    aged = replace(shares, columns=("age",))
+    (variant,) = label_variants(made, raw, [aged], HELD)
+    assert not variant.values
+    assert "age: label_error has no confusion matrix of it" in variant.note
+
+
+@pytest.mark.parametrize("attribute", ORDER)
+def test_corrected_shares_are_shares_also_where_all_samples_are_of_one_group(attribute: str) -> None:
+    matrix = paper(attribute)
+    counts = 160 * np.eye(len(matrix))
+    found = correct(counts, instrument({attribute: matrix}), "edge")
+    for shares in (found.shares, found.draws):
+        assert shares.min() >= 0
+        assert shares.max() <= 1 + 1e-9
+        assert shares.sum(axis=-1) == pytest.approx(1)
+    assert np.diagonal(found.shares).min() > 0.98
+    nothing = correct(np.zeros((1, len(matrix))), instrument({attribute: matrix}), "edge")
+    assert np.isnan(nothing.shares).all()
+    assert np.isnan(nothing.draws).all()
+
+
+def test_the_most_likely_shares_are_no_less_likely_than_the_nearest_ones() -> None:
+    rng = np.random.default_rng(3)
+    matrix = rates(paper("age"))
+    seen = rng.multinomial(160, rng.dirichlet(np.full(3, 0.2), 500) @ matrix) / 160
+    found, nearest = corrected_shares(seen, matrix), on_simplex(seen @ np.linalg.inv(matrix))
+
+    def likelihood(shares: Floats) -> Floats:
+        answers = np.maximum(shares @ matrix, 1e-12)
+        return np.asarray((seen * np.log(answers)).sum(axis=-1))
+
+    assert (likelihood(found) >= likelihood(nearest) - 1e-4).all()
+    assert likelihood(found).mean() > likelihood(nearest).mean()
+
+
+def test_a_matrix_that_tells_nothing_apart_corrects_nothing() -> None:
+    assert fault(np.array([[50.0, 50.0], [50.0, 50.0]])) == (
+        "its confusion matrix is singular, and 10 is the most that can be inverted"
+    )
+    assert "of condition 50" in fault(np.array([[51.0, 49.0], [49.0, 51.0]]))
+    assert fault(np.array([[0.0, 0.0], [1.0, 9.0]])) == "row 1 of its confusion matrix has no image"
+    assert all(fault(paper(attribute)) == "" for attribute in ORDER)
+
+
+def test_a_joint_matrix_is_the_product_and_an_attribute_has_the_same_draws_in_it() -> None:
+    gender, age = paper("gender"), paper("age")
+    both, one, other = (
+        instrument({"gender": gender, "age": age}),
+        instrument({"gender": gender}),
+        instrument({"age": age}),
+    )
+    assert both.rates == pytest.approx(np.kron(rates(gender), rates(age)))
+    assert both.draws[7] == pytest.approx(np.kron(one.draws[7], other.draws[7]))
+
+
+def labelled(rng: np.random.Generator, studies: int, people: int, others: int) -> tuple[Floats, Floats, Floats]:
+    """Truth, pairs and others of studies of one distribution, labelled with the paper's errors in age."""
+    truth = np.array([0.6, 0.3, 0.1])
+    matrix = rates(paper("age"))
+    joint = (truth[:, None] * matrix).ravel()
+    pairs = rng.multinomial(people, joint, studies).reshape(studies, 3, 3).astype(float)
+    return truth, pairs, rng.multinomial(others, truth @ matrix, studies).astype(float)
+
+
+def test_prediction_powered_intervals_hold_the_truth_and_are_narrower_than_the_peoples_alone() -> None:
+    truth, pairs, others = labelled(np.random.default_rng(4), 3_000, 150, 3_000)
+    found = prediction_powered(pairs, others)
+    low, high = found.interval()
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.93
+    assert 0 < found.weight < 1
+    assert (found.error.mean(axis=0) < 0.75 * found.human_error.mean(axis=0)).all()
+    assert found.shares.mean(axis=0) == pytest.approx(truth, abs=2e-3)
+    assert np.abs(found.raw.mean(axis=0) - truth).max() > 5e-3
+    assert found.error.mean(axis=0) == pytest.approx(found.shares.std(axis=0), rel=0.05)
+
+
+def test_the_formula_of_prediction_powered_inference() -> None:
+    _, pairs, others = labelled(np.random.default_rng(5), 1, 40, 400)
+    human, answered = pairs[0].sum(axis=1) / 40, pairs[0].sum(axis=0) / 40
+    plain = prediction_powered(pairs, others, weight=1.0)
+    assert plain.shares[0] == pytest.approx(others[0] / 400 + human - answered)
+    assert prediction_powered(pairs, others, weight=0.0).shares[0] == pytest.approx(human)
+    known = prediction_powered(pairs, others)
+    assert known.error.sum() <= min(plain.error.sum(), known.human_error.sum())
+    draws = powered_draws(pairs, others, known, "draws", 4_000).draws
+    assert draws.std(axis=0)[0] == pytest.approx(known.error[0], rel=0.1)
+    assert draws.min() >= 0
+    everyone = prediction_powered(pairs, np.zeros((1, 3)))
+    assert everyone.shares[0] == pytest.approx(human)
+    assert too_few(pairs) == ""
+    assert "labelled 14 samples of one of the distributions, and 15 are needed" in too_few(pairs * 14 / 40)
+
+
+def test_rows_are_matched_by_all_their_keys() -> None:
+    rows = pa.table({"id": ["a", "b", "a", "c"], "sample": pa.array([0, 0, 1, 0], pa.int32())})
+    among = pa.table({"id": ["a", "a", "b", "b"], "sample": pa.array([1, 0, 1, 0], pa.int32())})
+    assert matched(rows, among, ("id", "sample")).tolist() == [1, 3, 0, -1]
+    assert matched(rows, among.slice(0, 0), ("id", "sample")).tolist() == [-1] * 4
+
+
+def test_only_what_is_handed_in_enters_the_digest() -> None:
+    plain = digest(meta(), tables())
+    labels = SCHEMAS["human_labels"].empty_table()
+    told = meta(label_error=error(gender=paper("gender")).model_dump())
+    assert len({plain, digest(told, tables()), digest(meta(), {**tables(), "human_labels": labels})}) == 3
+    assert digest(meta(label_error=None), tables()) == plain
+
+
+@pytest.mark.parametrize("name", ["genres", "stereotypical_bias"])
+def test_a_benchmark_without_images_takes_no_error_of_labels(tmp_path: Path, name: str) -> None:
+    revision = benchmark(name).dataset_revisions[0]
+    told = meta(benchmark=name, dataset_revision=revision, label_error=error(gender=paper("gender")).model_dump())
+    faults = check_submission(write_submission(tmp_path / "s", told, {})).faults
+    (found,) = (fault for fault in faults if fault.code == "LABEL_ERROR")
+    assert found.what == f"label_error of 'drawn', and no annotations for {name}"
+    assert "remove it where nothing is labelled" in found.mend
+
+
+def faces(task: str, items: list[str], samples: int, columns: Mapping[str, Sequence[object]]) -> pa.Table:
+    keys = [(item, sample) for item in items for sample in range(samples)]
+    whole = {"task": [task] * len(keys), "id": [k[0] for k in keys], "sample": [k[1] for k in keys]}
+    return pa.table({**whole, "face": [0] * len(keys), **columns})
+
+
+def scored(path: Path, submission: Submission) -> Result:
+    return score_submission(read_submission(write_submission(path, submission.meta, submission.tables)), resamples=20)
+
+
+@pytest.mark.parametrize("claimed", ["not measured", "a" * 63, "A" * 64, "measured by experts\n" + "a" * 64, 7, None])
+def test_only_the_hash_of_a_measurement_is_signed(claimed: str | int | None) -> None:
+    def signature(measurement: str | int | None) -> Mapping[str, str]:
+        tools = {
+            role: Tool(name="x", version="1", settings={"measurement": measurement}) for role in ("labels", "judge")
+        }
+        return score_submission(Submission(META.model_copy(update=tools)), resamples=0).signature
+
+    known = signature("0123456789abcdef" * 4)
+    assert known["labels_measurement"] == known["judge_measurement"] == "0123456789abcdef" * 4
+    assert set(known) - set(signature(claimed)) == {"labels_measurement", "judge_measurement"}
+
+
+def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(9)
+    n, truth, seen = len(OCCUPATIONS) * 160, {}, {}
+    for name, words in (
+        ("gender", ORDER["gender"]),
+        ("age", ("young", "middle-aged", "older")),
+        ("skin_tone", ORDER["skin_tone"]),
+    ):
+        real = rng.choice(len(words), n, p=[0.75, 0.25] if len(words) == 2 else [0.6, 0.3, 0.1])
+        answers = (rng.random(n)[:, None] > np.cumsum(rates(paper(name)), axis=1)[real]).sum(axis=1)
+        truth[name], seen[name] = ([words[code] for code in codes] for codes in (real, answers))
+    items = [f"neutral/{name}" for name in OCCUPATIONS]
+    annotations = faces("generation_neutral", items, 160, {**seen, "status": ["ok"] * n, "faces": [1] * n})
+    people = faces("generation_neutral", items, 160, truth).filter(pa.array(np.arange(n) % 8 == 0))
+    told = META.model_copy(update={"label_error": error(**{name: paper(name) for name in ORDER})})
+    found = scored(tmp_path / "s", Submission(told, {"annotations": annotations, "human_labels": people}))
+    by_matrix, by_people = found.variants
+    assert (by_matrix.kind, by_people.kind) == ("labels_corrected", "human_labels")
+    assert len(by_matrix.values) == 12
+    assert set(by_people.values) == {name for name in by_matrix.values if name.count("_") == 1 or "JSD" in name}
+    assert "gender and age: people labelled 20 samples" in by_people.note
+    for name in ("RD_gender", "RD_age", "RD_skin"):
+        for variant in found.variants:
+            low, high = variant.intervals[name]
+            assert low <= 0.5 <= high  # 0.75 - 0.25, and (0.3 + 0.5 + 0.2) / 2
+            assert abs(variant.values[name] - 0.5) < 0.05
+    assert abs((found.values["RD_skin"].value or 0) - 0.5) > 0.04
+    again = Result.from_json(found.to_json())
+    assert again.variants == found.variants
+    show.result(found)
+    out = capfd.readouterr().out
+    assert "Corrected for the labeller's errors" in out
+    assert "Corrected by people's labels" in out
+    assert "Ranked are the raw values." in out
+    line = next(
+        line.split() for line in out.splitlines() if line.strip().startswith("RD_skin") and line.count(" to ") == 2
+    )
+    about = found.values["RD_skin"].uncertainty
+    assert about is not None
+    assert about.debiased is not None
+    assert line[5] == number(about.debiased)  # what the corrected value compares with
+
+
+def test_image_scores_of_fact_or_fair_are_corrected_where_the_matrix_is_known(tmp_path: Path) -> None:
+    rng = np.random.default_rng(10)
+    items, samples = ids("t2i_subjective").to_pylist(), 20
+    n = len(items) * samples
+    matrix = rates(paper("gender"))
+    real = rng.integers(2, size=n)
+    blurred = np.where(rng.random(n) < 0.3, 0, real)
+    words = {
+        "gender": [ORDER["gender"][code] for code in blurred],
+        "race": [RACES[code] for code in rng.integers(4, size=n)],
+    }
+    annotations = faces("t2i_subjective", items, samples, {**words, "status": ["ok"] * n, "faces": [1] * n})
+    people = faces("t2i_subjective", items, samples, {"gender": [ORDER["gender"][code] for code in real]})
+    people = people.filter(pa.array(np.arange(n) % 3 == 0))
+    assert matrix.shape == (2, 2)
+    told = META.model_copy(
+        update={"benchmark": "fact_or_fair", "label_error": error(gender=np.array([[1000, 0], [300, 700]]))}
+    )
+    found = scored(tmp_path / "s", Submission(told, {"annotations": annotations, "human_labels": people}))
+    by_matrix, by_people = found.variants
+    names = {f"{name}_t2i_subjective_gender" for name in CORRECTED}
+    assert set(by_matrix.values) == set(by_people.values) == names
+    assert "race: label_error has no confusion matrix of it" in by_matrix.note
+    assert "race: people labelled 0 samples" in by_people.note
+    raw = found.values["entropy_t2i_subjective_gender"].value
+    assert raw is not None
+    for variant in found.variants:
+        name = "entropy_t2i_subjective_gender"
+        low, high = variant.intervals[name]
+        assert low <= high <= 1
+        assert raw < variant.values[name]
+        assert high > 0.99
