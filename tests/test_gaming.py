@@ -48,7 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def as_model(submission: Submission, name: str) -> Result:
     """The submission scored as a model of that name, not as a baseline, which would take no rank."""
     bench = benchmark(submission.meta.benchmark)
-    values, draws = resample(bench.designs(submission), bench.measure(submission), RESAMPLES, bench.drawn)
+    values, draws = resample(
+        bench.designs(bench.read(submission)), bench.measure(bench.read(submission)), RESAMPLES, bench.drawn
+    )
     meta = {"model": name, "revision": "1", "organisation": "tests", "licence": "MIT"}
     signature = {"submission": name}
     measured = Result(bench.name, "inaugural", meta, values, Scored({}, "", None), signature, draws=draws)

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:
     bench = benchmark(submission.meta.benchmark)
-    values = bench.measure(submission)
+    values = bench.measure(bench.read(submission))
     return values, bench.score(values, bench.standards["inaugural"])
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairspace.submissions.format.schema import Submission
 
-    Variants = Callable[[Submission, "Values"], Sequence[Variant]]
+    Variants = Callable[[Any, "Values"], Sequence[Variant]]
 
 TableName = Literal["responses", "annotations", "judgements"]
 Values = Mapping[str, Value]
@@ -148,7 +148,7 @@ def _no_score_draws(draws: Draws, standard: Any, adjustment: Adjustment = AS_REL
 
 def together(*parts: Variants) -> Variants:
     """The variants of several instruments, one instrument after the other."""
-    return lambda submission, values: [variant for part in parts for variant in part(submission, values)]
+    return lambda records, values: [variant for part in parts for variant in part(records, values)]
 
 
 @dataclass(frozen=True)
@@ -160,17 +160,19 @@ class Benchmark:
         title: for people.
         dataset_revisions: the newest first; older ones stay scoreable.
         tasks: every task, in the paper's order.
-        measure: a checked submission -> its raw values by name, in a fixed order.
+        read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`,
+            `variants` and `counts` take the records.
+        measure: records -> raw values by name, in a fixed order.
         standards: released standards and drafts by name; the first is the default.
         score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
         signature: a checked submission -> what else decided the values (parser, judge, embedding).
         headline: the scores that fit a terminal's width; all if empty.
-        designs: a checked submission -> how the samples behind its values were drawn.
-        variants: a checked submission, its raw values -> what other instruments would have measured.
+        designs: records -> how the samples behind its values were drawn.
+        variants: records, raw values -> what other instruments would have measured.
         score_draws: `score` of many draws of the raw values.
         logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
-        counts: a checked submission -> `Result.counts`.
+        counts: records -> `Result.counts`.
         drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
         settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
@@ -184,18 +186,19 @@ class Benchmark:
     title: str
     dataset_revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
-    measure: Callable[[Submission], dict[str, Value]]
+    measure: Callable[[Any], dict[str, Value]]
     standards: Mapping[str, Any]
     score: Score
     higher_is_better: bool
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()
-    designs: Callable[[Submission], Sequence[Design]] = lambda submission: ()
-    variants: Callable[[Submission, Values], Sequence[Variant]] = lambda submission, values: ()
+    read: Callable[[Submission], Any] = lambda submission: submission
+    designs: Callable[[Any], Sequence[Design]] = lambda records: ()
+    variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
     score_draws: ScoreDraws = _no_score_draws
     logarithmic: bool = False
     drawn: frozenset[str] = frozenset()
-    counts: Callable[[Submission], Counts] = lambda submission: {}
+    counts: Callable[[Any], Counts] = lambda records: {}
     chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
     adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
     referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values

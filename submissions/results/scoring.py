@@ -86,12 +86,13 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
         raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
     bench = benchmark(submission.meta.benchmark)
     chosen = find_standard(bench, standard)
-    values: Mapping[str, Value] = bench.measure(submission)
+    records = bench.read(submission)
+    values: Mapping[str, Value] = bench.measure(records)
     times = resamples_setting() if resamples is None else resamples
     draws = None
     if times:
-        values, draws = resample(bench.designs(submission), values, times, bench.drawn)
-    variants = tuple(bench.variants(submission, values)) if times else ()
+        values, draws = resample(bench.designs(records), values, times, bench.drawn)
+    variants = tuple(bench.variants(records, values)) if times else ()
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
@@ -111,7 +112,7 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
     scored = _scored(bench, values, chosen, meta, run, draws)
-    counts = bench.counts(submission) if times else {}
+    counts = bench.counts(records) if times else {}
     return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts)
 
 

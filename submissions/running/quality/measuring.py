@@ -74,10 +74,9 @@ def measure_quality(
     """Measure images, or go on where an earlier call with the same cache stopped.
 
     Args:
-        images: as `fairspace.ares.annotating.source.open_source` takes them: a folder of `images*.parquet`, for
-        example.
-        annotations: of the same images; the columns of `fairspace.submissions.format.schema.ANNOTATIONS`, those
-        measured may be absent. prompts: (task, id) -> prompt, of every item of the tasks that has annotations.
+        images: as `open_source` of ARES takes them: a folder of `images*.parquet`, for example.
+        annotations: of the same images; the columns of the format's `ANNOTATIONS`, those measured may be absent.
+        prompts: (task, id) -> prompt, of every item of the tasks that has annotations.
         models: what measures.
         cache: file that keeps what models made of images and texts.
         batch: images that are handed to the models together; changes nothing but speed and memory.

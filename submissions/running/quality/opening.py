@@ -125,9 +125,8 @@ def open_quality(
         face_iqa: rates faces.
         similarity: compares images with prompts.
         reference: compares images with each other.
-        detector: finds faces for `clip`, or its settings, as `fairspace.ares.faces_ares.open_faces` takes them; None
-        takes every
-            image as one face, as ARES without a detector does. pyiqa has its own.
+        detector: finds faces for `clip`, or its settings, as `open_faces` of ARES takes them; None takes every image
+            as one face, as ARES without a detector does. pyiqa has its own.
         device: of torch; '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.

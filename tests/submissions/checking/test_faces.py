@@ -65,7 +65,7 @@ def test_a_face_without_a_row_is_a_missing_share_of_its_image() -> None:
     bench = benchmark("fact_or_fair")
     whole = Submission(META, {"annotations": pa.Table.from_pylist(TWO, schema=ANNOTATIONS)})
     torn = replace(whole, tables={"annotations": pa.Table.from_pylist(TWO[:1], schema=ANNOTATIONS)})
-    before, after = (bench.measure(s)["invalid_t2i_objective_gender"].value for s in (whole, torn))
+    before, after = (bench.measure(bench.read(s))["invalid_t2i_objective_gender"].value for s in (whole, torn))
     assert before is not None
     assert after is not None
     assert after > before
