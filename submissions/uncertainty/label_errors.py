@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.format.schema import VOCABULARY, Attribute, Submission
+from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelError, Submission
 from fairspace.submissions.reading.matching import matched
 from fairspace.submissions.uncertainty import prediction_powered as powered
 from fairspace.submissions.uncertainty.design import Floats, Integers
@@ -28,13 +28,34 @@ _POWERED = "Less the bias of shares at this number of samples. Assumed: people l
 
 
 @dataclass(frozen=True)
+class LabelChecks:
+    """What a submission hands in about its labeller's errors.
+
+    Args:
+        error: the labeller's confusion matrices; None if none were handed in.
+        people: how many faces people labelled as well; None if no such labels were handed in.
+    """
+
+    error: LabelError | None
+    people: int | None
+
+
+def label_checks(submission: Submission) -> LabelChecks | None:
+    """The label checks of a submission; None if it holds neither kind."""
+    error, labels = submission.meta.label_error, submission.tables.get("human_labels")
+    if error is None and labels is None:
+        return None
+    return LabelChecks(error, None if labels is None else labels.num_rows)
+
+
+@dataclass(frozen=True)
 class Shares:
     """Labelled samples of several distributions over the same groups, and values that are functions of their shares.
 
     Args:
         key: names them.
         columns: the labels whose product the groups are, in the order of their vocabularies.
-        counts: (n, k + 1, k) as `label_counts.paired_counts`.
+        counts: (n, k + 1, k) as `paired_counts`.
         names: of the m values.
         statistic: (b, n, k) shares, nan for a distribution without samples -> (b, m) values, nan where undefined.
         limits: (m, 2) smallest and largest number that each value can be.
@@ -49,39 +70,33 @@ class Shares:
 
 
 def label_variants(
-    submission: Submission, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
+    checks: LabelChecks, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
 ) -> Iterator[Variant]:
     """A variant by the confusion matrix and one by people's labels, where these were handed in.
 
     Args:
-        submission: with `label_error` or `human_labels`; without them there are no variants.
+        checks: what was handed in.
         values: the raw ones; one without a number has none here.
         measured: what they were measured on.
         held: how often the intervals hold the truth, for people.
 
     What cannot be corrected is left out, and the variant's note says why.
     """
-    if submission.meta.label_error is not None:
-        corrected = [(shares, _corrected(submission, shares)) for shares in measured]
-        yield _variant(
-            "labels_corrected",
-            submission.meta.label_error.source,
-            f"{_CORRECTED} {held['labels_corrected']}",
-            values,
-            corrected,
-        )
-    if "human_labels" in submission.tables:
-        faces = submission.tables["human_labels"].num_rows
-        found = [(shares, _powered(shares)) for shares in measured]
-        yield _variant(
-            "human_labels", f"{faces} faces labelled by people", f"{_POWERED} {held['human_labels']}", values, found
-        )
+    if checks.error is not None:
+        error = checks.error
+        corrected = [(shares, _corrected(error, shares)) for shares in measured]
+        note = f"{_CORRECTED} {held['labels_corrected']}"
+        yield _variant("labels_corrected", error.source, note, values, corrected)
+    if checks.people is not None:
+        corrected = [(shares, _powered(shares)) for shares in measured]
+        note = f"{_POWERED} {held['human_labels']}"
+        yield _variant("human_labels", f"{checks.people} faces labelled by people", note, values, corrected)
 
 
-def _corrected(submission: Submission, shares: Shares) -> Corrected | str:
+def _corrected(error: LabelError, shares: Shares) -> Corrected | str:
     """The corrected shares, or why there are none."""
-    found, why = matrices(submission, shares.columns)
-    return why or correct(shares.counts.sum(axis=1), instrument(found), shares.key)
+    confusion, why = matrices(error, shares.columns)
+    return why or correct(shares.counts.sum(axis=1), instrument(confusion), shares.key)
 
 
 def _powered(shares: Shares) -> Corrected | str:
@@ -141,15 +156,14 @@ def paired_counts(
     return np.asarray(counts, np.float64).reshape(n, k + 1, k)
 
 
-def matrices(submission: Submission, columns: Sequence[Attribute]) -> tuple[Mapping[str, Floats], str]:
+def matrices(error: LabelError, columns: Sequence[Attribute]) -> tuple[Mapping[str, Floats], str]:
     """Column -> its confusion matrix of counts, and why they cannot correct anything, '' if they can."""
-    error = submission.meta.label_error
-    found: dict[str, Floats] = {}
+    confusion: dict[str, Floats] = {}
     for column in columns:
-        counts = error.counts(column) if error is not None else None
+        counts = error.counts(column)
         if counts is None:
             return {}, f"{column}: label_error has no confusion matrix of it"
-        found[column] = np.array(counts, float)
-        if why := fault(found[column]):
+        confusion[column] = np.array(counts, float)
+        if why := fault(confusion[column]):
             return {}, f"{column}: {why}"
-    return found, ""
+    return confusion, ""

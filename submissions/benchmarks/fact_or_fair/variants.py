@@ -13,7 +13,13 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, T2I_CON
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import SCORES, scores
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.label_errors import Shares, human_codes, label_variants, paired_counts
+from fairspace.submissions.uncertainty.label_errors import (
+    Shares,
+    human_codes,
+    label_checks,
+    label_variants,
+    paired_counts,
+)
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 HELD: Mapping[Kind, str] = {
@@ -39,9 +45,9 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 
 def corrected(submission: Submission, values: Values) -> list[Variant]:
     """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
-    given = submission.meta.label_error is not None or "human_labels" in submission.tables
-    measured = list(_measured(submission)) if given else []
-    return list(label_variants(submission, values, measured, HELD)) if measured else []
+    checks = label_checks(submission)
+    measured = [] if checks is None else list(_measured(submission))
+    return list(label_variants(checks, values, measured, HELD)) if checks is not None and measured else []
 
 
 def _measured(submission: Submission) -> Iterator[Shares]:

@@ -17,7 +17,13 @@ from fairspace.submissions.benchmarks.iris.parse import THRESHOLD, EmbeddingMiss
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, faces, occupation_answers
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.label_errors import Shares, human_codes, label_variants, paired_counts
+from fairspace.submissions.uncertainty.label_errors import (
+    Shares,
+    human_codes,
+    label_checks,
+    label_variants,
+    paired_counts,
+)
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 
@@ -47,10 +53,10 @@ COLUMNS: tuple[Attribute, ...] = ("gender", "age", "skin_tone")
 
 def corrected(submission: Submission, values: Values) -> list[Variant]:
     """RD of the seven combinations and JSD of each region; empty without `label_error` and people's labels."""
-    given = submission.meta.label_error is not None or "human_labels" in submission.tables
-    if not given or not submission.rows("annotations", NEUTRAL).num_rows:
+    checks = label_checks(submission)
+    if checks is None or not submission.rows("annotations", NEUTRAL).num_rows:
         return []
-    return list(label_variants(submission, values, list(_measured(submission)), HELD))
+    return list(label_variants(checks, values, list(_measured(submission)), HELD))
 
 
 def _measured(submission: Submission) -> Iterator[Shares]:

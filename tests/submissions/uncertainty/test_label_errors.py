@@ -27,7 +27,7 @@ from fairspace.submissions.reading.matching import matched
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.label_errors import Shares, label_variants
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants
 from fairspace.submissions.uncertainty.misclassification import (
     correct,
     corrected_shares,
@@ -116,7 +116,7 @@ def test_a_variant_of_many_images_is_the_value_by_hand() -> None:
     counts = np.zeros((2, 3, 2))
     counts[:, 2] = [[690_000, 310_000], [690_000, 310_000]]
     many = np.array([[9_000_000, 1_000_000], [2_000_000, 8_000_000]])
-    made = Submission(META.model_copy(update={"label_error": error(gender=many)}))
+    checks = LabelChecks(error(gender=many), people=None)
     half = np.array([0.5, 0.5])
 
     def statistic(p: Floats) -> Floats:
@@ -124,12 +124,12 @@ def test_a_variant_of_many_images_is_the_value_by_hand() -> None:
 
     shares = Shares("hand", ("gender",), counts, ("RD", "JSD"), statistic, ((0.0, 1.0), (0.0, 1.0)))
     raw: dict[str, Value] = {name: measured(name, 0.38) for name in ("RD", "JSD")}
-    (variant,) = label_variants(made, raw, [shares], HELD)
+    (variant,) = label_variants(checks, raw, [shares], HELD)
     assert variant.values["RD"] == pytest.approx(0.4, abs=2e-3)
     assert variant.values["JSD"] == pytest.approx(float(divergence(np.array([0.7, 0.3]), half)), abs=1e-3)
     assert variant.intervals["RD"][0] < 0.4 < variant.intervals["RD"][1]
     aged = replace(shares, columns=("age",))
-    (variant,) = label_variants(made, raw, [aged], HELD)
+    (variant,) = label_variants(checks, raw, [aged], HELD)
     assert not variant.values
     assert "age: label_error has no confusion matrix of it" in variant.note
 
