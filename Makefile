@@ -2,34 +2,56 @@
 PYTHON ?= python3
 PORT ?= 7860
 BIN := .venv/bin
-export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 export GRADIO_ANALYTICS_ENABLED := False
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: setup check test bench leaderboard format
+# Install this folder with $(EXTRAS): with uv where it is there or can be installed, else with pip. uv reads none of pip's
+# settings, so the folder of wheels that pip is told of is passed on. constraints.txt asks for the CPU build of torch;
+# where the registry has none, uv takes it from the index that PyTorch keeps of them.
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairspace needs Python 3.11 or newer; name one with PYTHON=")'
+@echo "Installing fairspace$(EXTRAS) into .venv"
+@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+@command -v uv >/dev/null || test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv || true
+@export UV_FIND_LINKS="$${UV_FIND_LINKS-$$PIP_FIND_LINKS}" PATH="$$PATH:$(CURDIR)/$(BIN)"; \
+  uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(EXTRAS)' \
+  || uv pip install --quiet --python $(BIN)/python -c constraints.txt --torch-backend cpu -e '.$(EXTRAS)' \
+  || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.$(EXTRAS)'
+@touch $@
+endef
 
-setup: .venv/.current
+.PHONY: help base setup check test bench leaderboard format clean
 
-.venv/.current: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairspace needs Python 3.11 or newer; name one with PYTHON=")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[text,ares,build,run,scale,dev]'
-	touch $@
+help:  ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check: setup
+leaderboard: base  ## Serve the board on http://127.0.0.1:PORT (7860); the bundled baselines are scored behind it.
+	$(BIN)/fairspace leaderboard --port $(PORT) --insecure-local
+
+base: $(if $(wildcard .venv/.all),.venv/.all,.venv/.base)  ## Install what the command, the board and its baselines need, into .venv.
+
+setup: .venv/.all  ## Install every extra and the tools of development as well.
+
+test: setup  ## Run all tests.
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+check: setup  ## Lint, formatting and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: setup
+format: setup  ## Mend lint and formatting.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-
-bench: setup
+bench: setup  ## Measure speed and memory beside peers.
 	$(BIN)/python -m tests.benchmarks
 
-leaderboard: setup
-	$(BIN)/fairspace leaderboard --port $(PORT) --insecure-local
+clean:  ## Remove the environment and the caches of tools; boards in .fairspace stay.
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build fairspace.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.base .venv/.all: pyproject.toml constraints.txt
+	$(install)
+
+.venv/.all: EXTRAS := [text,ares,build,run,scale,dev]
