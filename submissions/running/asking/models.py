@@ -14,12 +14,11 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, need_packages
 from fairspace.submissions.format.text import Line
 from fairspace.submissions.running.asking.spending import Bounds
 from fairspace.submissions.running.errors import RunError
@@ -186,10 +185,8 @@ def _hash(text: str) -> str:
 
 def _need_local(name: str) -> None:
     """UsageError without the packages that a model of ours needs."""
-    packages = {"local": {"torch": "torch", "transformers": "transformers", "accelerate": "accelerate"}, "python": {}}
-    wanted = {**packages[name.partition("/")[0]], "PIL": "pillow"}
-    if missing := [package for module, package in wanted.items() if find_spec(module) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
+    if name.startswith("local/"):
+        need_packages("run", "torch", "transformers", "accelerate")
 
 
 def _heed_retry_after(model: Model) -> None:

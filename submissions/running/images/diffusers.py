@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import Made, Setting, checked, failed, refused
@@ -35,9 +34,7 @@ class DiffusersImages:
     concurrency = 1
 
     def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
-        missing = [package for package in ("torch", "diffusers", "transformers") if find_spec(package) is None]
-        if missing:
-            raise UsageError(f"{', '.join(missing)} not installed: pip install 'fairspace[run]'.")
+        need_packages("run", "torch", "diffusers", "transformers")
         from fairspace.builders.models import weights
         from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
 

@@ -12,14 +12,13 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 from http.client import HTTPException
-from importlib.util import find_spec
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import LIMITS, Made, Setting, checked, failed, refused
@@ -71,8 +70,7 @@ class EndpointImages:
         key: str = "",
         revision: str = "",
     ) -> None:
-        if find_spec("openai") is None:
-            raise UsageError("openai not installed: pip install 'fairspace[run]'.")
+        need_packages("run", "openai")
         self._origin = urlsplit(url)
         wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
         if wrong or self._origin.username is not None:

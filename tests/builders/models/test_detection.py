@@ -125,7 +125,7 @@ def test_ultralytics_missing_is_said_with_the_command(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*no such file"):
         UltralyticsDetector(str(tmp_path / "yolov8x.pt"))
     (tmp_path / "yolov8x.pt").write_bytes(b"weights")
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*ultralytics is not installed.*fairspace\[detect\]"):
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*ultralytics is not installed.*pip install .*\[detect\]'"):
         UltralyticsDetector(str(tmp_path / "yolov8x.pt"))
 
 

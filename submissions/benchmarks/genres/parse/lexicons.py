@@ -46,7 +46,7 @@ def emotion_labels(words: Collection[str]) -> dict[str, int]:
     try:
         from nrclex import NRCLex
     except ImportError as error:
-        raise NotAvailableError("the NRC lexicon is not installed: pip install 'fairspace[text]'") from error
+        raise NotAvailableError("the NRC lexicon is not installed: pip install nrclex") from error
     lexicon = NRCLex()
     lexicon.load_token_list(sorted(words))
     return {word: len(labels) for word, labels in lexicon.affect_dict.items()}
@@ -161,21 +161,20 @@ def traits(words: Iterable[str], known: Mapping[str, Entry], *, directed: bool =
 
 def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
     """Whether each distinct sentence is positive. NotAvailableError without transformers or the checkpoint."""
+    where = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
     try:
         import torch
         from safetensors import SafetensorError
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
-        raise NotAvailableError("transformers is not installed: pip install 'fairspace[text]'") from error
-    where = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
+        if _weights(where) is None:
+            raise _no_sentiment(where) from error
+        raise NotAvailableError("transformers is not installed: install fairspace's extra `text`") from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, local_files_only=True)
         model = AutoModelForSequenceClassification.from_pretrained(where, local_files_only=True, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
-        raise NotAvailableError(
-            f"{where} is not on this machine: `hf download {SENTIMENT_MODEL}`, "
-            f"or name its folder in {SENTIMENT_SETTING}"
-        ) from error
+        raise _no_sentiment(where) from error
     positive = {str(label).upper(): int(index) for index, label in model.config.id2label.items()}.get("POSITIVE", 1)
     model.eval()
     texts = sorted(sentences, key=lambda text: (len(text), text))
@@ -187,6 +186,12 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
             chosen = model(**inputs).logits.argmax(-1).tolist()
         result |= {text: label == positive for text, label in zip(batch, chosen, strict=True)}
     return result
+
+
+def _no_sentiment(where: str) -> NotAvailableError:
+    return NotAvailableError(
+        f"{where} is not on this machine: `hf download {SENTIMENT_MODEL}`, or name its folder in {SENTIMENT_SETTING}"
+    )
 
 
 def stamps() -> tuple[object, ...]:

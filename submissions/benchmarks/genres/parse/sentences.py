@@ -91,7 +91,7 @@ def pipeline() -> Language:
     try:
         import spacy
     except ImportError as error:
-        raise NotAvailableError("spaCy is not installed: pip install 'fairspace[text]'") from error
+        raise NotAvailableError("spaCy is not installed: pip install spacy") from error
     if spacy.util.is_package(INSTALLED):
         return spacy.load(INSTALLED, exclude=["ner"])
     if not (EMBEDDED / "meta.json").is_file():

@@ -134,7 +134,7 @@ def test_absent_and_incomplete_weights_are_refused(models: Path, tmp_path: Path)
 
 def test_an_absent_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None)
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*torch is not installed.*pip install 'fairspace\[run\]'"):
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*torch is not installed.*pip install .*\[run\]'"):
         DinoFeatures(str(models / "dinov2"))
 
 

@@ -105,7 +105,7 @@ def test_pyiqa_that_gives_no_score_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pyiqa_missing_is_said_with_the_command() -> None:
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*pyiqa is not installed.*pip install 'fairspace\[iqa\]'"):
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*pyiqa is not installed.*pip install .*\[iqa\]'"):
         open_quality(iqa="", face_iqa="pyiqa", similarity="", reference="")
 
 
