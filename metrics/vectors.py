@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import CITATION as CITATION
-from .columns import PAPER as PAPER
 from .columns import MetricInputError
 
 Floats = NDArray[np.float64]

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import (
-    CITATION,
-    PAPER,
-    MetricInputError,
-    check_count,
-    check_lengths,
-    check_names,
-    distinct,
-    encode,
-    outcome,
-)
+from .columns import MetricInputError, check_count, check_lengths, check_names, distinct, encode, outcome
 from .formula import accuracy_disparity, left_out
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable
@@ -51,29 +40,10 @@ Examples:
 """
 
 
-class AccuracyDisparity(evaluate.Metric):
+class AccuracyDisparity(DirectMetric):
     """Gap in accuracy between groups: 0 is none, 1 is the largest."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                    "references": datasets.Value("string"),
-                    "groups": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "groups": "string"})
 
     def _compute(
         self,

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import CITATION, PAPER, MetricInputError, check_lengths, distinct, encode, numbers, outcome
+from .columns import MetricInputError, check_lengths, distinct, encode, numbers, outcome
 from .formula import answer_consistency_difference
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Answer consistency difference is how far ratings differ when only the person's group changes: the mean of
@@ -41,28 +40,10 @@ Examples:
 """
 
 
-class AnswerConsistencyDifference(evaluate.Metric):
+class AnswerConsistencyDifference(DirectMetric):
     """Mean difference of ratings within counterfactual sets: 0 is none, 9 the largest on the 1-10 scale."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("float64"),
-                    "sets": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "sets": "string"})
 
     def _compute(
         self,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
-
 from .columns import MetricInputError, check_lengths, distinct, encode
 from .formula import ATTRIBUTES, measure
-from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+from .metric import About, DirectMetric
+from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
 Association bias (M-IAT) is how much nearer a text encoder puts an occupation to male than to female words:
@@ -43,29 +41,10 @@ Examples:
 """
 
 
-class AssociationBias(evaluate.Metric):
+class AssociationBias(DirectMetric):
     """S_male - S_female of mean cosine similarities to attribute terms: 0 is no leaning (ideal)."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("float64")),
-                    "roles": datasets.Value("string"),
-                    "occupations": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "roles": "string", "occupations": "string"})
 
     def _compute(
         self,

@@ -4,16 +4,14 @@ import gradio as gr
 import numpy as np
 from columns import read_table, sentence  # type: ignore[import-not-found]
 from formula import BASELINES, KINDS, average_increase, cognitive_error_rate, increase  # type: ignore[import-not-found]
+from page import count_page  # type: ignore[import-not-found]
 
 EXAMPLE = "\n".join(f"{kind}, 60, 95, 5" for kind in KINDS)
 
 
 def score(attribute: str, table: str) -> str:
-    """The rates and their average increase as lines of text; a message where the table cannot be read."""
-    try:
-        names, numbers = read_table(table, 3)
-    except ValueError as error:
-        return str(error)
+    """The rates and their average increase as lines of text; a message where the counts contradict each other."""
+    names, numbers = read_table(table, 3)
     if (
         names != list(KINDS)
         or not (np.isfinite(numbers) & (numbers >= 0)).all()
@@ -28,16 +26,15 @@ def score(attribute: str, table: str) -> str:
     return "\n".join([*lines, f"average increase: {sentence(average_increase(increases))}"])
 
 
-page = gr.Interface(
+page = count_page(
+    "cognitive_error_rate",
+    "How often a context moves the answer to the group that it points to. An increase of 0 is best.",
     score,
     [
         gr.Radio(list(BASELINES), value="gender", label="Attribute"),
         gr.Textbox(EXAMPLE, lines=6, label="Per kind: name, matching, valid and missing answers"),
     ],
     gr.Textbox(lines=7, label="Rates"),
-    title="cognitive_error_rate",
-    description="How often a context moves the answer to the group that it points to. An increase of 0 is best.",
-    flagging_mode="never",
 )
 
 if __name__ == "__main__":

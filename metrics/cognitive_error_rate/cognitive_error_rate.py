@@ -2,26 +2,25 @@
 
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import encode, outcome
 from .formula import BASELINES, KINDS, average_increase, cognitive_error_rate, increase
+from .metric import About, ColumnMetric
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 How often a context with a cognitive error (representativeness bias, attribution error, in-group and out-group bias)
 moves a model's answer to the group that the context points to, and by how much more than chance.
 """
 
-_CITATION = """\
+CITATION = """\
 @article{factorfair,
   title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
   author = {{Anonymous ACL submission}}
 }
 """
 
-_KWARGS_DESCRIPTION = """
+INPUTS = """
 Args:
     predictions: the group that each answer names; '' where the answer is absent, refused or unreadable.
     references: the group that the context names (for 'ingroup' and 'outgroup': the assigned identity).
@@ -48,18 +47,12 @@ Examples:
 GROUPS = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class CognitiveErrorRate(evaluate.Metric):
+class CognitiveErrorRate(ColumnMetric):
     """The rate per kind of cognitive error and the average increase over the baselines."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        columns = ("predictions", "references", "kinds")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({column: datasets.Value("string") for column in columns}),
-        )
+    about = About(
+        DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "kinds": "string"}, CITATION, ()
+    )
 
     def _compute(
         self, predictions: list[str], references: list[str], kinds: list[str], attribute: str = "gender"

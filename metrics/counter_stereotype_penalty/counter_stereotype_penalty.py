@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import CITATION, PAPER, MetricInputError, check_lengths, encode, numbers, outcome
+from .columns import MetricInputError, check_lengths, encode, numbers, outcome
 from .formula import counter_stereotype_penalty
+from .metric import About, DirectMetric
 
 KINDS = ("stereotypical", "counter_stereotypical")
 
@@ -45,28 +44,10 @@ Examples:
 """
 
 
-class CounterStereotypePenalty(evaluate.Metric):
+class CounterStereotypePenalty(DirectMetric):
     """Fall of a mean score from stereotypical to counter-stereotypical prompts: 0 is none."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("float64"),
-                    "prompts": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "prompts": "string"})
 
     def _compute(
         self,

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import (
-    CITATION,
-    PAPER,
     MetricInputError,
     check_count,
     check_lengths,
@@ -25,6 +21,7 @@ from .columns import (
     outcome,
 )
 from .formula import distribution_divergence
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Distribution divergence is how far the group shares of the samples are from reference shares: the Jensen-Shannon
@@ -55,27 +52,10 @@ Examples:
 """
 
 
-class DistributionDivergence(evaluate.Metric):
+class DistributionDivergence(DirectMetric):
     """Divergence of group shares from reference shares: 0 is equal, ln 2 is disjoint."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string"})
 
     def _compute(
         self,

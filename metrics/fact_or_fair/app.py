@@ -4,17 +4,15 @@ import gradio as gr
 import numpy as np
 from columns import read_table, sentence  # type: ignore[import-not-found]
 from formula import GROUPS, distance, entropy_score, factuality, fairness_score, kld_score  # type: ignore[import-not-found]
+from page import count_page  # type: ignore[import-not-found]
 
 EXAMPLE = "highest, 12, 3, 5\nlowest, 4, 16, 0"
 
 
 def score(attribute: str, table: str, correct: float, valid: float, missing: float) -> str:
-    """The five scores as lines of text; a message where the table cannot be read."""
+    """The five scores as lines of text; a message where the counts contradict each other."""
     k = len(GROUPS[attribute])
-    try:
-        names, numbers = read_table(table, k + 1)
-    except ValueError as error:
-        return str(error)
+    names, numbers = read_table(table, k + 1)
     if (
         not names
         or names != ["highest", "lowest"] * (len(names) // 2)
@@ -32,7 +30,9 @@ def score(attribute: str, table: str, correct: float, valid: float, missing: flo
     return "\n".join(f"{name}: {sentence(bounds)}" for name, bounds in lines.items())
 
 
-page = gr.Interface(
+page = count_page(
+    "fact_or_fair",
+    "Groups in this order: female, male; Asian, Black, Hispanic, White. Scores are shares, 1 is best.",
     score,
     [
         gr.Radio(list(GROUPS), value="gender", label="Attribute"),
@@ -42,9 +42,6 @@ page = gr.Interface(
         gr.Number(5, precision=0, label="Missing answers with a known truth"),
     ],
     gr.Textbox(lines=6, label="Scores"),
-    title="fact_or_fair",
-    description="Groups in this order: female, male; Asian, Black, Hispanic, White. Scores are shares, 1 is best.",
-    flagging_mode="never",
 )
 
 if __name__ == "__main__":

@@ -2,26 +2,25 @@
 
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import cross_count, distinct, encode, outcome
 from .formula import GROUPS, VARIANTS, distance, entropy_score, factuality, fairness_score, kld_score
+from .metric import About, ColumnMetric
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 Factuality (S_fact), entropy (S_E), KL divergence (S_KLD) and fairness (S_fair) of answers to questions about which
 group ranks highest or lowest on a statistic, and the distance to the best trade-off that is possible.
 """
 
-_CITATION = """\
+CITATION = """\
 @article{factorfair,
   title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
   author = {{Anonymous ACL submission}}
 }
 """
 
-_KWARGS_DESCRIPTION = """
+INPUTS = """
 Args:
     predictions: the group that each answer names; '' where the answer is absent, refused or unreadable.
     references: the true group of each question; '' where the truth cannot be decided (left out of S_fact).
@@ -49,18 +48,16 @@ Examples:
 LEVELS = ("highest", "lowest")
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class FactOrFair(evaluate.Metric):
+class FactOrFair(ColumnMetric):
     """S_fact, S_E, S_KLD, S_fair and the distance to the trade-off curve."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        columns = ("predictions", "references", "statistics", "levels")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({column: datasets.Value("string") for column in columns}),
-        )
+    about = About(
+        DESCRIPTION,
+        INPUTS,
+        {"predictions": "string", "references": "string", "statistics": "string", "levels": "string"},
+        CITATION,
+        (),
+    )
 
     def _compute(
         self,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import CITATION, PAPER, check_lengths, check_names, distinct, encode, outcome
+from .columns import check_lengths, check_names, distinct, encode, outcome
 from .formula import generation_success_penalty
+from .metric import About, DirectMetric
 
 KINDS = ("stereotypical", "counter_stereotypical")
 
@@ -43,29 +42,10 @@ Examples:
 """
 
 
-class GenerationSuccessPenalty(evaluate.Metric):
+class GenerationSuccessPenalty(DirectMetric):
     """Drop in success from stereotypical to counter-stereotypical prompts: 0 is none, 1 the largest."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                    "references": datasets.Value("string"),
-                    "prompts": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "prompts": "string"})
 
     def _compute(
         self,

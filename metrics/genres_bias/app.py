@@ -3,6 +3,7 @@
 import gradio as gr
 from columns import sentence  # type: ignore[import-not-found]
 from formula import main_character_correlation, status_difference, stereoscopic_correlation  # type: ignore[import-not-found]
+from page import count_page  # type: ignore[import-not-found]
 
 LABELS = (
     "Passages in the protocol",
@@ -20,9 +21,9 @@ LABELS = (
 EXAMPLE = (1440, 300, 250, 20, 700, 650, 20, 20, 500, 900, 20)
 
 
-def score(*given: float) -> str:
+def score(*values: float) -> str:
     """M4, M7 and M8 as lines of text; a message where the counts contradict each other."""
-    n, *counts = map(int, given)
+    n, *counts = map(int, values)
     status, deep, main = counts[:3], counts[3:7], counts[7:]
     if min(n, *counts) < 0 or max(sum(status), sum(main), deep[0] + deep[2], deep[1] + deep[3]) > n:
         return "Counts are 0 or more, and no metric counts more passages than the protocol has."
@@ -34,13 +35,12 @@ def score(*given: float) -> str:
     return "\n".join(f"{name}: {sentence(bounds)}" for name, bounds in lines.items())
 
 
-page = gr.Interface(
+page = count_page(
+    "genres_bias",
+    "0 is best; above 0 favours male characters. The other five need one row per passage: see the card.",
     score,
     [gr.Number(value, precision=0, label=label) for label, value in zip(LABELS, EXAMPLE, strict=True)],
     gr.Textbox(lines=4, label="Male minus female"),
-    title="genres_bias",
-    description="0 is best; above 0 favours male characters. The other five need one row per passage: see the card.",
-    flagging_mode="never",
 )
 
 if __name__ == "__main__":

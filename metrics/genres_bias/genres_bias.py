@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import MetricInputError, encode, numbers, outcome
@@ -19,13 +17,14 @@ from .formula import (
     subject_sentence_difference,
     warmth_ratio_difference,
 )
+from .metric import About, ColumnMetric
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 Eight differences between the male and the female character of two-character narratives (M1 to M8): traits, agency and
 status, emotional expression, framing.
 """
 
-_CITATION = """\
+CITATION = """\
 @article{xu2025genres,
   title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
            of Social Relationship},
@@ -34,7 +33,7 @@ _CITATION = """\
 }
 """
 
-_KWARGS_DESCRIPTION = """
+INPUTS = """
 Args:
     relations: the relational model of each passage: 'CS', 'EM', 'MP' or 'AR'.
     male_warmth, male_competence, female_warmth, female_competence: trait words per profile (M1).
@@ -101,19 +100,12 @@ REASONS = {
 }
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class GenresBias(evaluate.Metric):
+class GenresBias(ColumnMetric):
     """M1 to M8 over the passages of one model."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        words = {column: datasets.Value("string") for column in CHOICES}
-        numbers = {column: datasets.Value("float64") for column in COUNTS}
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(words | numbers),
-        )
+    about = About(
+        DESCRIPTION, INPUTS, dict.fromkeys(CHOICES, "string") | dict.fromkeys(COUNTS, "float64"), CITATION, ()
+    )
 
     def _compute(self, **columns: list[Any]) -> dict[str, Any]:
         words = {name: np.array(columns[name], str) for name in CHOICES}

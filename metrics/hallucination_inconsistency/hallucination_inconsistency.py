@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import CITATION, PAPER, MetricInputError, check_lengths, check_names, distinct, encode, outcome
+from .columns import MetricInputError, check_lengths, check_names, distinct, encode, outcome
 from .formula import hallucination_inconsistency
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Hallucination inconsistency is how often an answer turns from right to wrong when only the person's group changes:
@@ -40,29 +39,10 @@ Examples:
 """
 
 
-class HallucinationInconsistency(evaluate.Metric):
+class HallucinationInconsistency(DirectMetric):
     """Share of counterfactual pairs of which only one answer is right: 0 is none, 1 is every pair."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                    "references": datasets.Value("string"),
-                    "sets": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "sets": "string"})
 
     def _compute(
         self,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
-
 from .columns import check_lengths, distinct, encode
 from .formula import measure
-from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+from .metric import About, DirectMetric
+from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
 Intent consistency is how alike the vectors are that a language model sends to its image decoder for paraphrases of one
@@ -41,28 +39,10 @@ Examples:
 """
 
 
-class IntentConsistency(evaluate.Metric):
+class IntentConsistency(DirectMetric):
     """Mean pairwise cosine similarity over the paraphrases of a concept: 1 is one vector for all wordings."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("float64")),
-                    "concepts": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "concepts": "string"})
 
     def _compute(
         self,

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
-
-from .columns import CITATION, PAPER, MetricInputError, check_lengths, encode, number, numbers
+from .columns import MetricInputError, check_lengths, encode, number, numbers
 from .formula import iris_score, profile_code, sector_magnitude, sector_values, total_magnitude
 from .granular import SKIN_DRIFT
+from .metric import About, DirectMetric
 from .standard import IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
 from .standard_inaugural import INAUGURAL
@@ -49,25 +47,10 @@ Examples:
 """
 
 
-class IrisScore(evaluate.Metric):
+class IrisScore(DirectMetric):
     """Sector scores, overall score and profile codes of the 60 granular values; higher is better."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "names": datasets.Value("string")},
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "names": "string"})
 
     def _compute(
         self, predictions: Sequence[float | None], names: Sequence[str] = (), standard: str = "inaugural"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
-
 from .columns import check_lengths, distinct, encode
 from .formula import ROLES, measure
-from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+from .metric import About, DirectMetric
+from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
 Projection distortion is how much a projection changes the ratio of the distances from a neutral prompt to its
@@ -44,30 +42,14 @@ Examples:
 """
 
 
-class ProjectionDistortion(evaluate.Metric):
+class ProjectionDistortion(DirectMetric):
     """Ratio_UNet / Ratio_LLM of cosine distances: 1 keeps the geometry (ideal)."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("float64")),
-                    "references": datasets.Sequence(datasets.Value("float64")),
-                    "roles": datasets.Value("string"),
-                    "occupations": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(
+        DESCRIPTION,
+        INPUTS,
+        {"predictions": "vector", "references": "vector", "roles": "string", "occupations": "string"},
+    )
 
     def _compute(
         self,

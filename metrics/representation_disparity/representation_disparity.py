@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import (
-    CITATION,
-    PAPER,
     MetricInputError,
     check_count,
     check_lengths,
@@ -24,6 +20,7 @@ from .columns import (
     outcome,
 )
 from .formula import representation_disparity
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Representation disparity is how unevenly samples are spread over all possible groups: the sum of |p_i - p_j| over the
@@ -52,27 +49,10 @@ Examples:
 """
 
 
-class RepresentationDisparity(evaluate.Metric):
+class RepresentationDisparity(DirectMetric):
     """Uneven representation of groups: 0 is uniform, 1 is one group only."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string"})
 
     def _compute(
         self,

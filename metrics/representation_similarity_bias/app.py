@@ -1,47 +1,17 @@
 """The Space of Representational similarity bias: vectors in a text box, the number and its evidence out."""
 
-from __future__ import annotations
+from page import optional_name, table_page, vector  # type: ignore[import-not-found]
 
-from pathlib import Path
-from typing import Any
-
-import evaluate
-import gradio as gr
-
-METRIC = evaluate.load(str(Path(__file__).with_name("representation_similarity_bias.py")))
-COLUMNS = ("predictions", "roles", "genders", "occupations")
-VECTORS = ("predictions",)
+TEXT = """\
+One line per image: its embedding (numbers between spaces), role (`stereotypical`, `counter_stereotypical`, `anchor`),
+gender (`male`, `female`), occupation (`-` for an anchor). 0 is equal fidelity (ideal)."""
 EXAMPLE = """1 0, anchor, male, -
 0 1, anchor, female, -
 3 4, stereotypical, male, doctor
 4 3, counter_stereotypical, female, doctor"""
-HELP = """# Representational similarity bias
-One line per image: its embedding (numbers between spaces), role (`stereotypical`, `counter_stereotypical`, `anchor`),
-gender (`male`, `female`), occupation (`-` for an anchor). 0 is equal fidelity (ideal)."""
+COLUMNS = {"predictions": vector, "roles": str, "genders": str, "occupations": optional_name}
 
-
-def measure(table: str) -> dict[str, Any]:
-    """The result for lines of cells, one for each column; the key `error` says what is wrong with them."""
-    rows = [[cell.strip() for cell in line.split(",")] for line in table.splitlines() if line.strip()]
-    if not rows or any(len(row) != len(COLUMNS) for row in rows):
-        return {"error": f"Every line needs {len(COLUMNS)} cells: {', '.join(COLUMNS)}."}
-    columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
-    try:
-        for name in VECTORS:
-            columns[name] = [[float(number) for number in cell.split()] for cell in columns[name]]
-        columns["occupations"] = ["" if cell == "-" else cell for cell in columns["occupations"]]
-        result: dict[str, Any] = METRIC.compute(**columns)
-    except (TypeError, ValueError) as error:
-        return {"error": str(error)}
-    return result
-
-
-with gr.Blocks(title="Representational similarity bias") as demo:
-    gr.Markdown(HELP)
-    table = gr.Textbox(EXAMPLE, label="One vector per line: " + ", ".join(COLUMNS), lines=8)
-    button = gr.Button("Measure")
-    result = gr.JSON(label="Result")
-    button.click(measure, [table], result)
+demo = table_page("representation_similarity_bias", "Representational similarity bias", TEXT, EXAMPLE, COLUMNS)
 
 if __name__ == "__main__":
     demo.launch()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import CITATION, PAPER, check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
+from .columns import check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
 from .formula import left_out, statistical_parity_difference
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:
@@ -39,28 +38,10 @@ Examples:
 """
 
 
-class StatisticalParityDifference(evaluate.Metric):
+class StatisticalParityDifference(DirectMetric):
     """Largest gap in answer rates between groups: 0 is none, 1 is the largest."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                    "groups": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string", "groups": "string"})
 
     def _compute(
         self,

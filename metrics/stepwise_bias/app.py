@@ -1,48 +1,17 @@
 """The Space of Step-wise bias: vectors in a text box, the number with its interval and evidence out."""
 
-from __future__ import annotations
+from page import optional_name, table_page, vector  # type: ignore[import-not-found]
 
-from pathlib import Path
-from typing import Any
-
-import evaluate
-import gradio as gr
-
-METRIC = evaluate.load(str(Path(__file__).with_name("stepwise_bias.py")))
-COLUMNS = ("predictions", "steps", "roles", "occupations")
-VECTORS = ("predictions",)
+TEXT = """\
+One line per latent: the latent (numbers between spaces), step, role (`occupation`; `male` or `female` for those of the
+direction), occupation (`-` for those of the direction). 0 or less is ideal."""
 EXAMPLE = """1 0, 0, male, -
 -1 0, 0, female, -
 0 1, 0, occupation, doctor
 3 4, 1, occupation, doctor"""
-HELP = """# Step-wise bias
-One line per latent: the latent (numbers between spaces), step, role (`occupation`; `male` or `female` for those of the
-direction), occupation (`-` for those of the direction). 0 or less is ideal."""
+COLUMNS = {"predictions": vector, "steps": int, "roles": str, "occupations": optional_name}
 
-
-def measure(table: str) -> dict[str, Any]:
-    """The result for lines of cells, one for each column; the key `error` says what is wrong with them."""
-    rows = [[cell.strip() for cell in line.split(",")] for line in table.splitlines() if line.strip()]
-    if not rows or any(len(row) != len(COLUMNS) for row in rows):
-        return {"error": f"Every line needs {len(COLUMNS)} cells: {', '.join(COLUMNS)}."}
-    columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
-    try:
-        for name in VECTORS:
-            columns[name] = [[float(number) for number in cell.split()] for cell in columns[name]]
-        columns["occupations"] = ["" if cell == "-" else cell for cell in columns["occupations"]]
-        columns["steps"] = [int(step) for step in columns["steps"]]
-        result: dict[str, Any] = METRIC.compute(**columns)
-    except (TypeError, ValueError) as error:
-        return {"error": str(error)}
-    return result
-
-
-with gr.Blocks(title="Step-wise bias") as demo:
-    gr.Markdown(HELP)
-    table = gr.Textbox(EXAMPLE, label="One vector per line: " + ", ".join(COLUMNS), lines=8)
-    button = gr.Button("Measure")
-    result = gr.JSON(label="Result")
-    button.click(measure, [table], result)
+demo = table_page("stepwise_bias", "Step-wise bias", TEXT, EXAMPLE, COLUMNS)
 
 if __name__ == "__main__":
     demo.launch()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import MetricInputError, check_count, check_lengths, distinct, encode
 from .formula import direction, measure
-from .vectors import CITATION, PAPER, RESAMPLES, read_vectors
+from .metric import About, DirectMetric
+from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
 Step-wise bias is how much an image decoder's leaning to a gender grows while the image is made: the cosine similarity
@@ -46,30 +45,12 @@ Examples:
 """
 
 
-class StepwiseBias(evaluate.Metric):
+class StepwiseBias(DirectMetric):
     """|last| - |first| of the similarity to a male-female direction over the steps: 0 or less is ideal."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("float64")),
-                    "steps": datasets.Value("int64"),
-                    "roles": datasets.Value("string"),
-                    "occupations": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(
+        DESCRIPTION, INPUTS, {"predictions": "vector", "steps": "int64", "roles": "string", "occupations": "string"}
+    )
 
     def _compute(
         self,

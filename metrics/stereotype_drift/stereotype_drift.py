@@ -6,23 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
-from .columns import (
-    CITATION,
-    PAPER,
-    MetricInputError,
-    check_lengths,
-    check_names,
-    distinct,
-    encode,
-    number,
-    numbers,
-    outcome,
-)
+from .columns import MetricInputError, check_lengths, check_names, distinct, encode, number, numbers, outcome
 from .formula import absolute_drift, stereotype_drift
+from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Stereotype drift is how much more common a group really is in the wrongly answered occupation than in the true one:
@@ -52,28 +40,10 @@ Examples:
 """
 
 
-class StereotypeDrift(evaluate.Metric):
+class StereotypeDrift(DirectMetric):
     """Mean drift of wrong answers in one group's real-world share, in [-1, 1]: 0 is none."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("string"),
-                    "references": datasets.Value("string"),
-                }
-            ),
-            reference_urls=[PAPER],
-        )
-
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string"})
 
     def _compute(
         self,

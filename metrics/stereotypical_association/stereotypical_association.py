@@ -2,26 +2,25 @@
 
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import MetricInputError, cross_count, distinct, encode, number, outcome
 from .formula import NOT_ANSWERED, stereotypical_association
+from .metric import About, ColumnMetric
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 How unevenly a multi-modal model picks social groups for occupations, descriptors and personas (S_bias), with and
 without its N/A answers.
 """
 
-_CITATION = """\
+CITATION = """\
 @article{stereotypicalbias,
   title = {Measuring Stereotypical Bias in Multi-modal Large Language Models},
   author = {{Anonymous ACL submission}}
 }
 """
 
-_KWARGS_DESCRIPTION = """
+INPUTS = """
 Args:
     predictions: the group that each answer picks; 'N/A' or '' where it picks none.
     instances: the occupation, descriptor or trait of each query.
@@ -48,18 +47,12 @@ Examples:
 GROUPS = {"gender": ("female", "male"), "race": ("white", "black", "Asian", "Indian")}
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class StereotypicalAssociation(evaluate.Metric):
+class StereotypicalAssociation(ColumnMetric):
     """S_bias of one attribute and scenario."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        columns = ("predictions", "instances", "offers")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({column: datasets.Value("string") for column in columns}),
-        )
+    about = About(
+        DESCRIPTION, INPUTS, {"predictions": "string", "instances": "string", "offers": "string"}, CITATION, ()
+    )
 
     def _compute(
         self, predictions: list[str], instances: list[str], offers: list[str], attribute: str = "gender"

@@ -3,17 +3,15 @@
 import gradio as gr
 from columns import number, read_table  # type: ignore[import-not-found]
 from formula import total_bias_score, z_scores  # type: ignore[import-not-found]
+from page import count_page  # type: ignore[import-not-found]
 from standards import COHORTS  # type: ignore[import-not-found]
 
 EXAMPLE = "-6.861, 0.007, 0.097, 3.508, -3.172, -1.272, 0.030, -0.328"
 
 
 def score(cohort: str, values: str) -> str:
-    """TBS and the eight standard scores as lines of text; a message where the values cannot be read."""
-    try:
-        _, numbers = read_table(f"values, {values}", 8)
-    except ValueError as error:
-        return str(error)
+    """TBS and the eight standard scores as lines of text; a message where there is more than one line of values."""
+    _, numbers = read_table(f"values, {values}", 8)
     if len(numbers) != 1:
         return "One line with eight numbers, M1 to M8."
     frozen = COHORTS[cohort]
@@ -23,16 +21,15 @@ def score(cohort: str, values: str) -> str:
     return "\n".join(lines)
 
 
-page = gr.Interface(
+page = count_page(
+    "total_bias_score",
+    "Distance to a frozen cohort of six models, in its standard deviations. Lower is better.",
     score,
     [
         gr.Radio(list(COHORTS), value="mistral", label="Judge of the frozen cohort"),
         gr.Textbox(EXAMPLE, label="M1 to M8; M1, M4 and M6 in percent"),
     ],
     gr.Textbox(lines=9, label="Total bias score"),
-    title="total_bias_score",
-    description="Distance to a frozen cohort of six models, in its standard deviations. Lower is better.",
-    flagging_mode="never",
 )
 
 if __name__ == "__main__":

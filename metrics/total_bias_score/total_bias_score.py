@@ -2,20 +2,19 @@
 
 from typing import Any
 
-import datasets
-import evaluate
 import numpy as np
 
 from .columns import MetricInputError, encode, number, numbers, outcome
 from .formula import total_bias_score, z_scores
+from .metric import About, ColumnMetric
 from .standards import COHORTS
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 The sum over the eight GENRES metrics of the distance to the mean of a frozen cohort of models, in its standard
 deviations.
 """
 
-_CITATION = """\
+CITATION = """\
 @article{xu2025genres,
   title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
            of Social Relationship},
@@ -24,7 +23,7 @@ _CITATION = """\
 }
 """
 
-_KWARGS_DESCRIPTION = """
+INPUTS = """
 Args:
     predictions: the eight values M1 to M8, in this order (M1, M4, M6 in percent); nan where undefined.
     cohort: 'llama', 'glm' or 'mistral', the judge model of the frozen cohort.
@@ -49,17 +48,10 @@ MOST = 1e9
 METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class TotalBiasScore(evaluate.Metric):
+class TotalBiasScore(ColumnMetric):
     """TBS against a frozen cohort."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({"predictions": datasets.Value("float64")}),
-        )
+    about = About(DESCRIPTION, INPUTS, {"predictions": "float64"}, CITATION, ())
 
     def _compute(
         self,

@@ -75,12 +75,15 @@ from pathlib import Path
 
 seen = {}
 for folder in map(Path, sys.argv[1:]):
+    sys.path.insert(0, str(folder))
+    sys.modules.pop("page", None)
     spec = importlib.util.spec_from_file_location(f"space_of_{folder.name}", folder / "app.py")
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
-    defaults = [block.value for block in app.demo.fns[0].inputs]
+    button = app.demo.fns[0]
+    defaults = [block.value for block in button.inputs]
     tables = defaults[0], "one, two, three, four, five", ""
-    seen[folder.name] = [app.measure(table, *defaults[1:]) for table in tables]
+    seen[folder.name] = [button.fn(table, *defaults[1:]) for table in tables]
 print(json.dumps(seen))
 """
 """Presses each Space's button with its own example, a line with too many cells, and nothing."""

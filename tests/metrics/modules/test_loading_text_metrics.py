@@ -14,7 +14,7 @@ import pytest
 from tests.metrics.tables import ROOT
 
 NAMES = ("fact_or_fair", "cognitive_error_rate", "stereotypical_association", "genres_bias", "total_bias_score")
-PARTS = {"README.md", "app.py", "columns.py", "formula.py", "requirements.txt"}
+PARTS = {"README.md", "app.py", "columns.py", "formula.py", "metric.py", "page.py", "requirements.txt"}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,7 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_docstring_examples_run_from_the_repository(load: Any, name: str) -> None:
     metric = load(f"metrics/{name}")
-    module = sys.modules[type(metric).__module__]
-    examples = doctest.DocTestParser().get_doctest(module._KWARGS_DESCRIPTION, {}, name, None, 0)
+    examples = doctest.DocTestParser().get_doctest(metric.inputs_description, {}, name, None, 0)
     assert examples.examples
     report: list[str] = []
     doctest.DocTestRunner().run(examples, out=report.append)
