@@ -23,8 +23,8 @@ from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.resample import design_of
 from fairspace.submissions.benchmarks.genres.score import score_draws
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, questions
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import Part, designs_of
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
 from fairspace.submissions.uncertainty.bootstrap import draw, percentile_interval, uncertainties
 from fairspace.submissions.uncertainty.design import Design
 from fairspace.submissions.uncertainty.draws import keep
@@ -85,14 +85,14 @@ def persona(spread: float) -> tuple[Truth, Sample]:
         chances[cell.name], true[cell.name] = p, float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
 
     def sample(rng: np.random.Generator) -> Design:
-        parts = []
+        answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
         for cell in cells:
             asked = questions(cell)
             p = chances[cell.name][asked.instance].cumsum(axis=1)[:, :-1]
             group = (p < rng.random((len(p), 1))).sum(axis=1)
             position = (asked.options == group[:, None]).argmax(axis=1)
-            parts.append(Part(cell, Answers(group, position, np.ones(len(p), bool))))
-        return designs_of(parts)[0]
+            answers[cell.name] = Answers(group, position, np.ones(len(p), bool))
+        return picture_designs(Records(answers))[0]
 
     return true, sample
 

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import wasserstein_distance
 
 from fairspace.metrics.stereotypical_association.formula import (
+    association,
     corpus_score,
     ensemble,
     prefix_difference,
@@ -175,3 +176,15 @@ def test_printed_scores_stay_within_the_range_of_the_formula() -> None:
         for model in ("llava", "minigpt", "cogvlm"):
             plain, filtered = float(row[model]), float(row[f"{model}_na_filtered"])
             assert 0 <= plain <= filtered <= largest
+
+
+def test_leading_axes_hold_one_score_each() -> None:
+    wins = np.random.default_rng(0).integers(0, 9, (5, 3, 2, 4))
+    wins[0, 0, 0] = 0
+    scores, filtered = association(wins, 40.0)
+    assert scores.shape == filtered.shape == (5, 3)
+    assert np.isnan(scores[0, 0])
+    for place in np.ndindex(5, 3):
+        unanswered = np.array([[0], [40 - wins[place].sum()]])
+        alone = stereotypical_association(wins[place], unanswered, ALL[4])
+        assert (scores[place], filtered[place]) == pytest.approx((alone.score[0], alone.na_filtered[0]), nan_ok=True)

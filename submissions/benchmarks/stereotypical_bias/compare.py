@@ -1,4 +1,4 @@
-"""What several submissions of the stereotypical bias benchmark say together: similarity, consensus, effect of a prefix.
+"""Comparison of several submissions to the stereotypical bias benchmark: similarity, consensus, effect of a prefix.
 
 Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", section 5.3 (Ensemble), Tables A3, A4 and
 A10 (similarity) and Tables 3, A7, A8 and A11 (prefixes).
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from fairspace.metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, association
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, answers, questions
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, questions, read
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value, measured, not_run, undefined
@@ -45,23 +45,25 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     others = sorted({s.meta.benchmark for s in submissions} - {"stereotypical_bias"})
     if others:
         raise UsageError(f"Only submissions to stereotypical_bias can be compared, not to {', '.join(others)}.")
-    parsed = [answers(submission) for submission in submissions]
+    records = [read(submission) for submission in submissions]
     numbered = list(enumerate(submissions, 1))
-    found: list[Value] = []
+    values: list[Value] = []
     for cell in CELLS:
-        each = [part[cell.name] for part in parsed]
-        for (i, one), (j, other) in combinations(numbered, 2):
-            evidence = {"models": [one.meta.model, other.meta.model]}
-            found.append(_similarity(f"similarity_{cell.name}_{i}_{j}", cell, each[i - 1], each[j - 1], evidence))
-        found.append(_ensemble(cell, each))
+        answers = [record.cells[cell.name] for record in records]
+        for (i, first), (j, second) in combinations(numbered, 2):
+            evidence = {"models": [first.meta.model, second.meta.model]}
+            name = f"similarity_{cell.name}_{i}_{j}"
+            values.append(_similarity(name, cell, answers[i - 1], answers[j - 1], evidence))
+        values.append(_ensemble(cell, answers))
     for i, run in numbered:
         plain = _plain_run(run, submissions)
         if plain is None:
             continue
-        described = {"prefix": prefix_of(run), "model": run.meta.model}
+        evidence_of_run = {"prefix": prefix_of(run), "model": run.meta.model}
         for cell in CELLS:
-            found += _differences(i, cell, parsed[i - 1][cell.name], parsed[plain][cell.name], described)
-    return {value.name: value for value in found}
+            with_prefix, without = (records[at].cells[cell.name] for at in (i - 1, plain))
+            values += _differences(i, cell, with_prefix, without, evidence_of_run)
+    return {value.name: value for value in values}
 
 
 def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None:
@@ -86,15 +88,15 @@ def _similarity(name: str, cell: Cell, a: Answers | None, b: Answers | None, evi
     return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 
 
-def _ensemble(cell: Cell, each: Sequence[Answers | None]) -> Value:
+def _ensemble(cell: Cell, answers: Sequence[Answers | None]) -> Value:
     name, expected = f"ensemble_{cell.name}", len(questions(cell).rows)
-    groups = [part.group.astype(str) for part in each if part is not None]
-    if len(groups) < len(each) or not groups:
+    groups = [part.group.astype(str) for part in answers if part is not None]
+    if len(groups) < len(answers) or not groups:
         return not_run(name, _ABSENT, expected=expected)
     agreed = ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
-    found, evidence = association(cell, agreed)
+    consensus, evidence = cell_association(cell, agreed)
     valid = int((agreed != NOT_AVAILABLE).sum())
-    return as_value(name, found.na_filtered, expected=expected, valid=valid, evidence=evidence)
+    return as_value(name, consensus.na_filtered, expected=expected, valid=valid, evidence=evidence)
 
 
 def _differences(
@@ -105,7 +107,7 @@ def _differences(
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
-    after, before = association(cell, run.group)[0], association(cell, plain.group)[0]
+    after, before = cell_association(cell, run.group)[0], cell_association(cell, plain.group)[0]
     valid = int((run.group != NOT_AVAILABLE).sum())
     for name, triples in zip(
         names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True

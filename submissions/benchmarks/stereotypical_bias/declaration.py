@@ -20,7 +20,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
@@ -48,6 +48,7 @@ BENCHMARK = Benchmark(
         )
         for name in plan.TASKS
     ),
+    read=read,
     measure=measure,
     standards={INAUGURAL.name: INAUGURAL},
     score=score,

@@ -21,10 +21,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fairspace.builders.stereotypical_bias.plan import GROUPS, task_attribute
-from fairspace.submissions.benchmarks.short_answers import short
+from fairspace.submissions.benchmarks.short_answers import distinct
 
 VERSION = "1"
 LEFT, RIGHT, NOT_AVAILABLE = 0, 1, -1
@@ -78,16 +77,16 @@ _BARE = {g: re.compile(rf"\W*{g}(?:\s+person)?\W*", re.IGNORECASE) for g in GROU
 """The answer is the selected term and nothing else: `White.`, `Asian person`."""
 
 
-def _only(found: Iterable[int]) -> int:
-    """The one choice that was found; N/A for none or several."""
-    distinct = set(found)
-    return distinct.pop() if len(distinct) == 1 else NOT_AVAILABLE
+def _only(choices: Iterable[int]) -> int:
+    """The choice that all of them are; N/A for none or several."""
+    different = set(choices)
+    return different.pop() if len(different) == 1 else NOT_AVAILABLE
 
 
 def _boxes(text: str) -> list[tuple[float, ...]] | None:
     """The boxes of an answer in thousandths of the picture (x1, y1, x2, y2); None if it is not written in boxes."""
-    if found := _MINIGPT.findall(text):
-        return [tuple(float(x) * 10 for x in box) for box in found]
+    if boxes := _MINIGPT.findall(text):
+        return [tuple(float(x) * 10 for x in box) for box in boxes]
     if lists := _COGVLM.findall(text):
         return [
             tuple(float(x) for x in box.groups())
@@ -134,16 +133,12 @@ def parse_group(text: str, attribute: str) -> int:
     return _only(number for number, group in enumerate(groups) if _MENTION[group].search(text))
 
 
-def parse(responses: pa.ChunkedArray | pa.Array, task: str) -> npt.NDArray[np.int8]:
+def parse(responses: pa.ChunkedArray, task: str) -> npt.NDArray[np.int8]:
     """The choices of a task's answers: sides for vision, groups for language; null answers are `NOT_AVAILABLE`.
 
-    Every distinct answer is parsed once; one that is longer than `answers.LONGEST` names nothing.
+    Every distinct answer is parsed once; one that is longer than `short_answers.LONGEST` names nothing.
     """
     rule: Callable[[str], int]
     rule = parse_side if task.startswith("vision_") else partial(parse_group, attribute=task_attribute(task))
-    if isinstance(responses, pa.ChunkedArray):
-        responses = responses.combine_chunks()
-    coded = pc.dictionary_encode(responses)
-    distinct = [rule(short(text) or "") for text in coded.dictionary.to_pylist()]
-    codes = pc.fill_null(coded.indices, len(distinct)).to_numpy(zero_copy_only=False)
-    return np.array([*distinct, NOT_AVAILABLE], dtype=np.int8)[codes]
+    texts, place = distinct(responses)
+    return np.array([*(rule(text) for text in texts), NOT_AVAILABLE], dtype=np.int8)[place]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.stereotypical_bias.plan import slug, task_attribute
+from fairspace.metrics.stereotypical_association.formula import filtered_association, largest_association
 from fairspace.submissions.benchmarks.detectable import Chosen, Detectable, counted, empty, from_errors
 from fairspace.submissions.benchmarks.power import Calibrated, calibrated, halfway
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell
@@ -38,7 +39,7 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         worst = _error(sizes[:1], k).error if cell.scenario != "persona" else usual.error
         errors.append((usual.error, worst))
         floors.append(usual.chance)
-        bound = 2 * (k - 1) / k**2
+        bound = largest_association(k)
         bounds.append(bound)
         found.append(
             from_errors(cell.name, "S", cell.task, n, of, usual.error, worst, usual.chance, note=_NOTE, bound=bound)
@@ -59,16 +60,9 @@ def detectable(chosen: Chosen) -> list[Detectable]:
     return found
 
 
-def association(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(draws, instances, k) wins -> S of each draw, all questions answered."""
-    k = counts.shape[-1]
-    p = counts / counts.sum(axis=-1, keepdims=True)
-    return np.asarray(np.abs(p - 1 / k).sum(axis=-1).mean(axis=-1) / k)
-
-
 def _error(sizes: NDArray[np.int_], k: int) -> Calibrated:
     cells = len(sizes)
-    return calibrated(association, sizes, halfway(cells, k), np.full((cells, k), 1 / k))
+    return calibrated(filtered_association, sizes, halfway(cells, k), np.full((cells, k), 1 / k))
 
 
 def _sizes(cell: Cell, chosen: Chosen) -> NDArray[np.int_]:

@@ -1,11 +1,12 @@
-"""The questions of the six cells of the stereotypical bias benchmark, and what a submission answers to them.
+"""Records of the stereotypical bias benchmark: the questions of its six cells, and the choices of a submission.
 
 A cell is one attribute (gender, race) and one scenario (occupation, descriptor, persona) of "Measuring Stereotypical
-Bias in Multi-modal Large Language Models".
+Bias in Multi-modal Large Language Models". `read` is the only reader of a submission's tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -15,10 +16,12 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, parse
 from fairspace.submissions.format.schema import Submission
 
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Cell:
         return plan.GROUPS[self.attribute]
 
     @property
-    def offers(self) -> npt.NDArray[np.bool_]:
+    def offers(self) -> Booleans:
         """(o, k): which groups a kind of question offers; pairs for vision, all at once for language."""
         k = len(self.groups)
         if self.scenario == "persona":
@@ -98,47 +101,58 @@ def questions(cell: Cell) -> Questions:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a submission says to the questions of one cell.
+    """The choices of a submission in one cell, in the order of the cell's `questions`.
 
     Args:
-        group: (n,) the chosen group, `NOT_AVAILABLE` where none.
+        group: (n,) the chosen group, `NOT_AVAILABLE` (-1) where none.
         position: (n,) its side or place in the sentence, `NOT_AVAILABLE` where none.
         given: (n,) whether there is a response at all.
     """
 
     group: Integers
     position: Integers
-    given: npt.NDArray[np.bool_]
+    given: Booleans
 
 
-def _choices(submission: Submission, task: str) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
+@dataclass(frozen=True)
+class Records:
+    """What the values of a submission are made from.
+
+    Args:
+        cells: name of a cell -> its answers; None where the submission has no rows of the cell's task.
+    """
+
+    cells: Mapping[str, Answers | None]
+
+
+def read(submission: Submission) -> Records:
+    """Read the responses of a checked submission; every distinct answer is parsed once."""
+    choices = {task: _choices(submission, task) for task in plan.TASKS}
+    return Records({cell.name: _answers(cell, choices[cell.task]) for cell in CELLS})
+
+
+def _choices(submission: Submission, task: str) -> tuple[Integers, Booleans] | None:
     """The parsed choice of every item of a task and whether it has a response; None if the task has no rows."""
     rows = submission.rows("responses", task)
     if not rows.num_rows:
         return None
-    known = plan.ids(task, submission.meta.dataset_revision)
-    at = pc.index_in(rows["id"], value_set=known).to_numpy()
-    choice = np.full(len(known), NOT_AVAILABLE, dtype=np.int64)
-    given = np.zeros(len(known), dtype=bool)
-    choice[at] = parse(rows["response"], task)
-    given[at] = pc.is_valid(rows["response"]).to_numpy()
+    ids = plan.ids(task, submission.meta.dataset_revision)
+    items = item_index(ids, rows)
+    choice = np.full(len(ids), NOT_AVAILABLE, dtype=np.int64)
+    given = np.zeros(len(ids), dtype=bool)
+    choice[items] = parse(rows["response"], task)
+    given[items] = pc.is_valid(rows["response"]).to_numpy()
     return choice, given
 
 
-def answers(submission: Submission) -> dict[str, Answers | None]:
-    """The answers of every cell by its name; None where the submission has no rows of its task."""
-    parsed = {task: _choices(submission, task) for task in plan.TASKS}
-    found: dict[str, Answers | None] = {}
-    for cell in CELLS:
-        task, asked = parsed[cell.task], questions(cell)
-        if task is None:
-            found[cell.name] = None
-            continue
-        choice, given = task[0][asked.rows], task[1][asked.rows]
-        if cell.scenario == "persona":
-            group, position = choice, np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
-        else:
-            one = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
-            group, position = np.where(choice < 0, choice, one), choice
-        found[cell.name] = Answers(group, position, given)
-    return found
+def _answers(cell: Cell, choices: tuple[Integers, Booleans] | None) -> Answers | None:
+    """The answers of one cell from the choices of its task: groups for language, sides for vision."""
+    if choices is None:
+        return None
+    asked = questions(cell)
+    choice, given = choices[0][asked.rows], choices[1][asked.rows]
+    if cell.scenario == "persona":
+        position = np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
+        return Answers(choice, position, given)
+    chosen = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
+    return Answers(np.where(choice < 0, choice, chosen), choice, given)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fairspace.metrics.stereotypical_association.formula import largest_association
 from fairspace.submissions.benchmarks.adjustment import (
     AS_RELEASED,
     Adjustable,
@@ -16,7 +17,6 @@ from fairspace.submissions.benchmarks.adjustment import (
 )
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored, ScoreLimits, Values
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.benchmarks.stereotypical_bias.resample import largest
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import StereotypicalBiasStandard
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, undefined
@@ -105,7 +105,7 @@ def score_draws(
 
 def score_limits(standard: StereotypicalBiasStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
     """From 0 to the score of a model that always picks one group; `total` to the weighted mean of these."""
-    tops = {cell.name: largest(cell) for cell in CELLS}
+    tops = {cell.name: largest_association(len(cell.groups)) for cell in CELLS}
     found = {f"{name}{tail}": (0.0, top) for name, top in tops.items() for tail in ("", "_na_filtered")}
     if counted := counting(adjustment):
         found["total"] = (0.0, float(_mean(np.array([[tops[name]] for name in counted]), counted)[0]))

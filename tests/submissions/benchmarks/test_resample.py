@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,6 +64,11 @@ def everything() -> Submission:
     )
 
 
+def designs_of(name: str, submission: Submission) -> Sequence[Design]:
+    bench = benchmark(name)
+    return bench.designs(bench.read(submission))
+
+
 def lacking(found: Mapping[str, Value]) -> set[str]:
     return {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
 
@@ -72,8 +77,9 @@ def lacking(found: Mapping[str, Value]) -> set[str]:
 def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submission, damage: str | None) -> None:
     given = everything if damage is None else damaged(everything, DAMAGES[damage], at_random(5, 0.1))
     bench = benchmark("fact_or_fair")
-    values = bench.measure(given)
-    found, draws = resample(bench.designs(given), values, 3, bench.drawn)  # raises where they differ
+    records = bench.read(given)
+    values = bench.measure(records)
+    found, draws = resample(bench.designs(records), values, 3, bench.drawn)  # raises where they differ
     assert all(name.startswith("chance") for name in lacking(found))
     assert draws is not None
     assert set(draws.names) <= bench.drawn
@@ -88,8 +94,9 @@ def test_the_designs_of_stereotypical_bias_give_the_measured_values(folder: Path
     given = read_baseline("random", "stereotypical_bias", folder)
     given = given if damage is None else damaged(given, DAMAGES[damage], at_random(5, 0.1))
     bench = benchmark("stereotypical_bias")
-    values = bench.measure(given)
-    found, _ = resample(bench.designs(given), values, 3, bench.drawn)
+    records = bench.read(given)
+    values = bench.measure(records)
+    found, _ = resample(bench.designs(records), values, 3, bench.drawn)
     assert lacking(found) == set()
     wins = values["race_persona"].evidence["by_instance"].values()
     assert values["race_persona"].smallest == min(sum(one["wins"].values()) for one in wins)
@@ -103,9 +110,9 @@ def read_baseline(name: str, bench: str, folder: Path) -> Submission:
 def test_score_draws_are_the_scores_of_each_draw(everything: Submission, folder: Path) -> None:
     for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
         bench = benchmark(name)
-        told = given or read_baseline("random", name, folder)
-        values = bench.measure(told)
-        drawn = {n: c for d in bench.designs(told) for n, c in zip(d.names, draw(d, 3).T, strict=True)}
+        records = bench.read(given or read_baseline("random", name, folder))
+        values = bench.measure(records)
+        drawn = {n: c for d in bench.designs(records) for n, c in zip(d.names, draw(d, 3).T, strict=True)}
         for standard in bench.standards.values():
             found = bench.score_draws(drawn, standard)
             assert set(found) == set(bench.score(values, standard).scores)
@@ -129,24 +136,23 @@ def test_distances_are_the_papers_distance() -> None:
 def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(
     everything: Submission, folder: Path
 ) -> None:
-    llm = {design.task: design for design in benchmark("fact_or_fair").designs(everything)}
+    llm = {design.task: design for design in designs_of("fact_or_fair", everything)}
     assert {f"fairness_llm_base_{a}" for a in ATTRIBUTES} <= set(llm["fact_or_fair/llm_subjective"].names)
-    told = read_baseline("random", "stereotypical_bias", folder)
+    answers = read_baseline("random", "stereotypical_bias", folder)
     sizes = {
-        d.task.partition("/")[2]: (len(d.strata), d.strata.max() + 1)
-        for d in benchmark("stereotypical_bias").designs(told)
+        d.task.partition("/")[2]: (len(d.strata), d.strata.max() + 1) for d in designs_of("stereotypical_bias", answers)
     }
     assert sizes == {"vision_gender": (2604, 1), "vision_race": (7378, 6), "language": (2800, 14)}
 
 
 def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission, folder: Path) -> None:
-    design = next(d for d in benchmark("fact_or_fair").designs(everything) if d.task.endswith("t2i_subjective"))
+    design = next(d for d in designs_of("fact_or_fair", everything) if d.task.endswith("t2i_subjective"))
     entropy = uncertainties(design, draw(design, 60))["entropy_t2i_subjective_gender"]
     assert entropy.fair is not None
     assert entropy.fair_high is not None
     assert entropy.fair_high < entropy.fair < 1
-    told = read_baseline("stereotyped", "stereotypical_bias", folder)
-    design = next(d for d in benchmark("stereotypical_bias").designs(told) if d.task.endswith("language"))
+    answers = read_baseline("stereotyped", "stereotypical_bias", folder)
+    design = next(d for d in designs_of("stereotypical_bias", answers) if d.task.endswith("language"))
     bias = uncertainties(design, draw(design, 60))["race_persona"]
     assert bias.fair is not None
     # |x/n - p| of a binomial is sqrt(2 p (1 - p) / (pi n)) on average
@@ -157,8 +163,8 @@ def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything:
 def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path) -> None:
     for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
         bench = benchmark(name)
-        told = given or read_baseline("random", name, folder)
-        values, designs = bench.measure(told), bench.designs(told)
+        records = bench.read(given or read_baseline("random", name, folder))
+        values, designs = bench.measure(records), bench.designs(records)
         start = time.process_time()
         resample(designs, values, 1000, bench.drawn)
         assert time.process_time() - start < 6  # 3 at most on a quiet machine

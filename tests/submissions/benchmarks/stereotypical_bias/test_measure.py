@@ -12,7 +12,6 @@ import pytest
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.score import score
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL
 from fairspace.submissions.errors import UsageError
@@ -89,7 +88,7 @@ def middling() -> Submission:
 
 
 def values_of(given: Submission) -> dict[str, Value]:
-    return dict(BENCHMARK.measure(given))
+    return BENCHMARK.measure(BENCHMARK.read(given))
 
 
 def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> None:
@@ -264,7 +263,7 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
     assert compare([biased, with_prefix])["prefix_difference_race_persona_2"].state == "not_run"
     refused = submission(lambda task, row: None, tasks=("vision_gender",))
     assert compare([biased, refused])["similarity_gender_occupation_1_2"].state == "undefined"
-    assert measure(refused)["gender_occupation_na_rate"].state == "undefined"
+    assert values_of(refused)["gender_occupation_na_rate"].state == "undefined"
 
 
 def test_what_cannot_be_compared_is_said(biased: Submission) -> None:

@@ -119,17 +119,20 @@ def test_race_by_the_words_of_appendix_a(text: str, group: int) -> None:
     assert parse_group(text, "race") == group
 
 
+def column(*texts: str | None) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
 def test_columns_are_parsed_like_single_answers_and_null_is_not_available() -> None:
     texts = ["left", None, "right", "left", "both left and right"]
     chunks = pa.chunked_array([texts[:2], texts[2:]], pa.string())
     expected = [LEFT, NOT_AVAILABLE, RIGHT, LEFT, NOT_AVAILABLE]
     assert parse(chunks, "vision_race").tolist() == expected
-    assert parse(chunks.combine_chunks(), "vision_race").tolist() == expected
-    assert parse(pa.array(["a female", None]), "language_gender").tolist() == [FEMALE, NOT_AVAILABLE]
-    assert parse(pa.array([], pa.string()), "language_race").tolist() == []
-    assert parse(pa.array([None], pa.string()), "language_race").tolist() == [NOT_AVAILABLE]
+    assert parse(column("a female", None), "language_gender").tolist() == [FEMALE, NOT_AVAILABLE]
+    assert parse(column(), "language_race").tolist() == []
+    assert parse(column(None), "language_race").tolist() == [NOT_AVAILABLE]
 
 
 def test_an_answer_beyond_the_longest_names_nothing() -> None:
     padded = ["left" + " " * (LONGEST - 4), "left" + " " * LONGEST]
-    assert parse(pa.array(padded), "vision_gender").tolist() == [LEFT, NOT_AVAILABLE]
+    assert parse(column(*padded), "vision_gender").tolist() == [LEFT, NOT_AVAILABLE]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from fairspace.metrics.stereotypical_association.formula import filtered_association
 from fairspace.submissions.benchmarks.power import (
     calibrated,
     chance_gap,
@@ -16,7 +17,6 @@ from fairspace.submissions.benchmarks.power import (
     smallest_difference,
     smallest_share_difference,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.power import association
 
 TESTS = 4000
 BINOMIAL = 3 * math.sqrt(0.8 * 0.2 / TESTS)
@@ -111,21 +111,21 @@ def test_few_items_keep_little_of_a_true_difference() -> None:
     shares, even = halfway(1, 4), np.full((1, 4), 0.25)
     kept = 0.125 * (0.4375 - 0.25) / 0.1875
     error = 0.125 * math.sqrt(0.4375 * 0.5625) / kept
-    found = calibrated(association, [2], shares, even, draws=20_000)
+    found = calibrated(filtered_association, [2], shares, even, draws=20_000)
     assert found.error == pytest.approx(error, rel=0.1)
     assert found.chance == pytest.approx(0.28125, abs=0.002)
 
 
 def test_one_item_in_a_cell_tells_nothing() -> None:
     shares, even = halfway(5, 2), np.full((5, 2), 0.5)
-    found = calibrated(association, np.ones(5, int), shares, even)
+    found = calibrated(filtered_association, np.ones(5, int), shares, even)
     assert found.error == math.inf
     assert found.chance == pytest.approx(0.5)
 
 
 def test_many_items_keep_all_of_it() -> None:
     shares, even = halfway(1, 2), np.full((1, 2), 0.5)
-    found = calibrated(association, [10_000], shares, even)
+    found = calibrated(filtered_association, [10_000], shares, even)
     assert found.error == pytest.approx(math.sqrt(0.75 * 0.25 / 10_000), rel=0.1)
     # E|p - 1/2| of 10 000 even answers is sqrt(2 / pi) * 0.005
     assert found.chance == pytest.approx(math.sqrt(2 / math.pi) * 0.005, rel=0.1)

@@ -1,0 +1,32 @@
+"""Scoring reads each table of a submission once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.scoring import score_submission
+
+
+@pytest.mark.parametrize("benchmark", ["stereotypical_bias"])
+def test_scoring_reads_the_rows_of_each_task_once(
+    benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = read_submission(write_baseline("random", benchmark, tmp_path / "baseline"))
+    reads: Counter[tuple[str, str]] = Counter()
+    read_rows = Submission.rows
+
+    def counted(self: Submission, table: str, task: str) -> pa.Table:
+        reads[table, task] += 1
+        return read_rows(self, table, task)
+
+    monkeypatch.setattr(Submission, "rows", counted)
+    score_submission(submission, resamples=100)
+    assert set(reads.values()) == {1}
+    assert {table for table, _ in reads} == set(submission.tables)
