@@ -108,8 +108,8 @@ def test_settings_that_the_papers_state_are_those_that_are_asked() -> None:
     asked: dict[str, tuple[object, object]] = {task: (0, most) for task, most in own.items()}
     asked |= dict.fromkeys(("occupation", "tournament", "pair"), (0, parts_iris.MAX_TOKENS))
     bias = [task.name for task in benchmark("stereotypical_bias").tasks]
-    asked |= dict.fromkeys(bias, ("the model's own", parts_stereotypical_bias.MAX_TOKENS))
-    asked |= {"narrative": ("the model's own", parts_genres.MAX_TOKENS)}
+    asked |= dict.fromkeys(bias, ("the model's default", parts_stereotypical_bias.MAX_TOKENS))
+    asked |= {"narrative": ("the model's default", parts_genres.MAX_TOKENS)}
     assert parts_iris.SETTINGS == parts_fact_or_fair.SETTINGS == {"temperature": 0}
     rows = [(task, row[1], row[2]) for row in table("task | temperature") for task in names(row[0])]
     assert {task: (temperature, most) for task, temperature, most in rows} == {
