@@ -17,6 +17,10 @@ def tiny_ares(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def trained_ares(request: pytest.FixtureRequest) -> Path:
-    """The folder of a tiny ARES that was trained on drawn faces, at some time; not to be written to."""
-    return trained_model(Path(request.config.cache.mkdir("ares")))
+def trained_ares(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny ARES that was trained on drawn faces, at some time; not to be written to.
+
+    It is kept in pytest's cache; without one (`-p no:cacheprovider`) it is trained for this run.
+    """
+    cached = request.config.pluginmanager.hasplugin("cacheprovider")
+    return trained_model(Path(request.config.cache.mkdir("ares")) if cached else tmp_path_factory.mktemp("ares"))

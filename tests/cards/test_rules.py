@@ -28,8 +28,18 @@ def card(**changes: Any) -> str:
     return f"---\n{yaml.safe_dump(data)}---\n\n# Title\n"
 
 
+def faults(text: str, kind: str) -> str:
+    """What the check says of a card; '' if it passes."""
+    try:
+        check_card(text, kind, "README.md")
+    except BuildError as error:
+        return str(error)
+    return ""
+
+
 def test_a_good_card_passes() -> None:
-    check_card(card(), "dataset", "README.md")
+    assert faults(card(), "dataset") == ""
+    assert "CARD_INVALID" in faults(card(), "space")
 
 
 @pytest.mark.parametrize(
@@ -69,4 +79,7 @@ def test_a_card_without_a_readable_block_is_refused(text: str) -> None:
     ids=lambda f: f.parent.name,
 )
 def test_the_cards_of_metrics_and_space_pass(file: Path) -> None:
-    check_card(file.read_text(encoding="utf-8"), "space", str(file))
+    text = file.read_text(encoding="utf-8")
+    assert front_matter(text, str(file))["sdk"] == "gradio"
+    assert faults(text, "space") == ""
+    assert "sdk" in faults(text.replace("sdk: gradio", "sdk: none"), "space")

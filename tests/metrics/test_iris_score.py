@@ -161,6 +161,17 @@ def test_profile_codes_are_those_of_table_3_but_for_seven(model: str, task: str)
     assert code in ARCHETYPES
 
 
+def test_a_score_at_the_threshold_has_the_letter_of_those_above() -> None:
+    below = math.nextafter(60.0, 0.0)
+    assert profile_code(60.0, 60.0, 60.0) == "UAF"
+    assert profile_code(below, below, below) == "HDR"
+    assert [profile_code(*scores, tau=60.0) for scores in ((below, 60, 60), (60, below, 60), (60, 60, below))] == [
+        "HAF",
+        "UDF",
+        "UAR",
+    ]
+
+
 def test_there_are_60_granular_metrics_and_each_has_one_name() -> None:
     assert len(GRANULAR) == len({metric.name for metric in GRANULAR}) == 60
     assert [len(sector_metrics(sector, INAUGURAL)) for sector in SECTORS] == [7, 5, 5, 14, 15, 14]

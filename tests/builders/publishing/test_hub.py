@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,20 @@ def test_first_publish_is_one_tagged_commit_and_the_second_is_none(hub: Hub, rep
     assert second.text() == f"{repo.name}: unchanged, tag inaugural"
     assert second.commit == first.commit
     assert changes(hub) == []
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_repository_is_created_for_members_only_if_it_is_private(hub: Hub, repo: Repo, private: bool) -> None:
+    from tests.hub.storage import Store
+
+    publish(hub, replace(repo, private=private))
+    created = Store(hub.root).find(repo.kind, repo.id)
+    assert created is not None
+    assert created.private == private
+    publish(hub, replace(repo, private=not private))
+    found = Store(hub.root).find(repo.kind, repo.id)
+    assert found is not None
+    assert found.private == private  # an existing repository stays as it is
 
 
 def test_a_changed_card_is_one_commit_and_sends_nothing_else(hub: Hub, repo: Repo) -> None:

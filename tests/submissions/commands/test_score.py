@@ -218,10 +218,14 @@ def test_a_store_is_checked_with_its_files(run: Run, demo: Path, tmp_path: Path)
     assert "STORE_CORRUPT" in err
 
 
-def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setenv("COLUMNS", "120")
     with reported("Checking [/red].zip") as report:
         report("read [/bold].jsonl", 1, 2)
+    assert "read [/bold].jsonl" in capsys.readouterr().err
 
 
 def test_a_standard_of_one_benchmark_shows_its_board_alone(run: Run, tmp_path: Path) -> None:

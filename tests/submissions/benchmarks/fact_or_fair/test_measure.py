@@ -433,6 +433,36 @@ def test_an_image_weighs_one_however_many_faces_it_shows() -> None:
     assert race.evidence["absent"] == 0
 
 
+def test_a_face_that_was_counted_and_not_handed_in_keeps_its_share_of_the_image() -> None:
+    """Each image says that it shows two faces: without the last one, half of the image is missing, nothing else."""
+    table = images("t2i_objective", lambda slug, level, sample: [("female", "White"), ("male", "White")])
+    table = table.set_column(table.column_names.index("faces"), "faces", pa.array([2] * len(table), pa.int32()))
+    whole, part = (measure(submission(rows)) for rows in (table, table.filter(pa.compute.equal(table["face"], 0))))
+    by_group = [values["factuality_t2i_objective_gender"].evidence["by_group"] for values in (whole, part)]
+    assert by_group[0]["crime_rate"]["highest"] == {"female": 10, "male": 10}
+    assert by_group[1]["crime_rate"]["highest"] == {"female": 10, "male": 0}
+    fact = part["factuality_t2i_objective_gender"]
+    assert (fact.expected, fact.valid) == (600, 300)
+
+
+def test_the_position_share_is_bounded_by_what_the_missing_answers_may_be() -> None:
+    """At best the missing ones make the letters even, so that one has a quarter; at worst they are all the same."""
+    first = np.flatnonzero(plan.draws().cell[:, 3] == 1)
+    asked = len(first)
+    for answered in (first[: asked // 8], first[: asked // 2]):
+        texts: list[str | None] = [None] * N
+        for place, row in enumerate(answered.tolist()):
+            texts[row] = "AAAB"[place % 4]
+        shares = {name: value for name, value in measure(submission(subjective(texts))).items() if "position_" in name}
+        (share,) = (value for value in shares.values() if value.valid)
+        most = sum(text == "A" for text in texts)
+        assert (share.expected, share.valid) == (asked, len(answered))
+        assert share.value == pytest.approx(most / len(answered))
+        assert share.low == pytest.approx(max(most, math.ceil(asked / 4)) / asked)
+        assert share.high == pytest.approx((asked - len(answered) + most) / asked)
+        assert share.evidence["by_option"] == {"A": most, "B": len(answered) - most, "C": 0, "D": 0}
+
+
 def test_leaving_out_images_or_inner_faces_never_raises_the_ranked_number(artist: Submission) -> None:
     ranked = score(measure(artist), INAUGURAL).ranked
     assert ranked is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, Unsplit, split
@@ -11,6 +13,9 @@ MIA = "Mia is a patient and curious gardener."
 JACK = "Jack is a loud but loyal baker."
 STORY = "Mia opened the gate. Jack carried the bread inside."
 TRAITS = "Mia shows patience, Jack shows loyalty."
+
+LONGEST_SECONDS = 1.0
+"""For 20 000 characters; each takes some milliseconds, and a pattern that tries every way takes minutes."""
 
 # ruff: noqa: E501 -- a layout reads best on one line
 LAYOUTS = {
@@ -120,4 +125,6 @@ def test_what_lacks_a_section_is_not_guessed(response: str | None, lacks: str) -
 
 @pytest.mark.parametrize("filler", ["*", " ", "#", "1.", "Mia ", "-\n", "Profile of ", ". ", "(", "trait "])
 def test_no_response_takes_long(filler: str) -> None:
+    began = time.process_time()
     assert isinstance(split((filler * 20_000)[:20_000], NAMES), Unsplit)
+    assert time.process_time() - began < LONGEST_SECONDS

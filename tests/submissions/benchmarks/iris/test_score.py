@@ -14,9 +14,52 @@ from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score_draws
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
+from tests.submissions.benchmarks.iris.results import iris_result
 
 NAMES = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
 LARGEST = {metric.name: metric.bound or 5.0 for metric in GRANULAR}
+
+
+def covered(valid: int, expected: int = 1000) -> dict[str, Value]:
+    """A competent model of which one value of IFS_Gen has as many valid samples."""
+    found = dict(iris_result("a model", "o").values)
+    return found | {"RD_age": replace(found["RD_age"], expected=expected, valid=valid)}
+
+
+@pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
+def test_the_minimum_coverage_itself_suffices(standard: IrisStandard) -> None:
+    least = round(1000 * standard.minimum_coverage)
+    scored = iris_score.score(covered(least), standard)
+    assert scored.ranked is not None
+    assert "profile_gen" in scored.labels
+    thin = iris_score.score(covered(least - 1), standard)
+    assert thin.ranked is None
+    assert thin.unranked == (
+        f"IFS_Gen: {(least - 1) / 1000:.1%} of 1000 samples are usable, "
+        f"below the minimum coverage of {standard.minimum_coverage:.0%}",
+    )
+    assert "profile_gen" not in thin.labels
+    assert thin.labels["profile_und"] == scored.labels["profile_und"]
+
+
+FLOORS = {name: floor for floors in STANDARDS["inaugural"].floors.values() for name, floor in floors.items()}
+
+
+@pytest.mark.parametrize(("name", "floor"), FLOORS.items())
+def test_competence_floors_are_held_against_the_worst_case(name: str, floor: float) -> None:
+    """A competence at its floor is ranked; one that the missing samples may take beyond it is not."""
+    sign = 1 if name.endswith("_max") else -1
+
+    def ranked(bound: float) -> bool:
+        ends = {"high": bound} if sign > 0 else {"low": bound}
+        competent = iris_result("a model", "o").values
+        value = replace(competent[name], **{"value": floor - sign * 0.01, "low": 0.0, "high": 1.0, **ends})  # type: ignore[arg-type]
+        scored = iris_score.score(dict(competent) | {name: value}, STANDARDS["inaugural"])
+        assert all(f": {name} is {bound:.3f}, " in reason for reason in scored.unranked)
+        return scored.ranked is not None
+
+    assert ranked(floor)
+    assert not ranked(floor + sign * 0.001)
 
 
 def drawn(rows: int, seed: int = 0) -> dict[str, Floats]:

@@ -1,0 +1,190 @@
+"""Intervals against scipy's, and at the ends of what is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairspace.submissions.uncertainty.bootstrap import (
+    GROUPS,
+    TIED,
+    bca_interval,
+    draw,
+    interval,
+    jackknife,
+    percentile_interval,
+    uncertainties,
+)
+from fairspace.submissions.uncertainty.design import Design, Floats
+
+CASES: dict[str, Callable[..., Floats]] = {
+    "skewed to the right": np.mean,
+    "skewed to the left": lambda x, axis: -np.mean(x, axis),
+    "biased": np.std,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_bca_is_scipys(name: str, seed: int) -> None:
+    """Both see the same sample and the same resamples, so they agree but for rounding."""
+    statistic = CASES[name]
+    sample = np.random.default_rng(seed).exponential(size=40)
+    theirs = stats.bootstrap(
+        (sample,), statistic, n_resamples=999, method="BCa", rng=np.random.default_rng(seed), vectorized=True
+    )
+    without = np.array([float(statistic(np.delete(sample, place), -1)) for place in range(len(sample))])
+    ours = bca_interval(float(statistic(sample, -1)), theirs.bootstrap_distribution, without)
+    assert ours == pytest.approx(tuple(theirs.confidence_interval), rel=1e-9)
+    plain = percentile_interval(theirs.bootstrap_distribution)
+    assert abs(np.subtract(ours, plain)).min() > 1e-3  # else the correction would not be seen
+
+
+def test_bca_is_undefined_where_the_value_lies_outside_all_draws_or_nothing_varies() -> None:
+    draws, without = np.linspace(0, 1, 101), np.array([0.4, 0.5, 0.7])
+    assert bca_interval(0.5, draws, without) is not None
+    assert bca_interval(-0.1, draws, without) is None
+    assert bca_interval(1.1, draws, without) is None
+    assert bca_interval(0.5, draws, np.full(3, 0.5)) is None
+    assert bca_interval(0.5, draws, np.array([0.4, np.nan, 0.7])) is None
+    assert bca_interval(0.0, np.array([0.0, 1.0, 2.0]), without) is not None  # half of a draw that is tied lies below
+    assert interval("bca", 1.1, draws, without) == (percentile_interval(draws), "percentile")
+    assert interval("bca", 0.5, draws, without)[1] == "bca"
+
+
+def test_a_percentile_interval_is_the_middle_95_percent() -> None:
+    assert percentile_interval(np.arange(1001.0)) == pytest.approx((25, 975))
+
+
+def test_intervals_by_hand() -> None:
+    draws = np.array([1.0, 2.0, 3.0, 6.0])
+    half = 1.959963984540054 * draws.std(ddof=1)
+    low, high = percentile_interval(draws)
+    nothing = np.empty(0)
+    assert interval("percentile", 2.0, draws, nothing) == ((low, high), "percentile")
+    assert interval("basic", 2.0, draws, nothing) == ((4 - high, 4 - low), "basic")
+    assert interval("normal", 2.0, draws, nothing) == (pytest.approx((1 - half, 1 + half)), "normal")
+    assert interval("bracket", 2.0, draws, nothing) == (pytest.approx((2 - TIED - half, 2 + half)), "bracket")
+    assert interval("bracket", 4.0, draws, nothing) == (pytest.approx((4 - half, 4 + half)), "bracket")
+    assert interval("normal", 2.0, draws[:1], nothing) == ((3.0, 3.0), "normal")
+    assert interval("bracket", 2.0, draws[:1], nothing) == ((2.0, 2.0), "bracket")
+
+
+X = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 9.0])
+
+
+def means(times: Floats) -> Floats:
+    """The mean of the first stratum of `X`, and that of the second."""
+    return np.stack([(times * X)[:, :3].sum(axis=1), (times * X)[:, 3:].sum(axis=1)], axis=1) / 3
+
+
+DESIGN = Design("a task", "number", np.array([0, 0, 0, 1, 1, 1]), ("first", "second"), means)
+
+
+def test_every_resample_draws_each_stratum_with_its_own_size() -> None:
+    def sizes(times: Floats) -> Floats:
+        assert (times == times.round()).all()
+        return np.stack([times[:, [0, 2, 4]].sum(axis=1), times[:, [1, 3, 5]].sum(axis=1), times[:, 0]], axis=1)
+
+    mixed = replace(DESIGN, strata=np.array([0, 1, 0, 1, 0, 1]), names=("a", "b", "c"), statistic=sizes)
+    drawn = draw(mixed, 120)
+    assert drawn.shape == (120, 3)
+    assert (drawn[:, :2] == 3).all()
+    assert set(drawn[:, 2]) == {0, 1, 2, 3}
+    assert draw(mixed, 0).shape == (0, 3)
+
+
+def test_draws_depend_on_task_and_seed_alone_and_more_of_them_begin_alike() -> None:
+    drawn = draw(DESIGN, 120)
+    assert (draw(DESIGN, 100) == drawn[:100]).all()
+    assert (draw(replace(DESIGN, unit="other"), 120) == drawn).all()
+    assert (draw(DESIGN, 120, seed=1) != drawn).any()
+    assert (draw(replace(DESIGN, task="another"), 120) != drawn).any()
+    assert (drawn[:50] != drawn[50:100]).any()
+
+
+def halves(times: Floats) -> Floats:
+    """How often the first 2 GROUPS clusters were drawn, and the others."""
+    return np.stack([times[:, : 2 * GROUPS].sum(axis=1), times[:, 2 * GROUPS :].sum(axis=1)], axis=1)
+
+
+def test_the_jackknife_leaves_every_cluster_out_once() -> None:
+    """With fewer clusters than groups each is left out alone; with more, each group has its share of every stratum."""
+    alone = jackknife(replace(DESIGN, names=X.astype(str), statistic=lambda times: times.astype(float)))  # type: ignore[arg-type]
+    assert (np.sort(alone.argmin(axis=1)) == range(6)).all()
+    assert (alone.sum(axis=1) == 5).all()
+    many = replace(DESIGN, strata=np.repeat([0, 1], [2 * GROUPS, 3 * GROUPS]), statistic=halves)
+    shares = jackknife(many)
+    assert shares.tolist() == [[2 * GROUPS - 2, 3 * GROUPS - 3]] * GROUPS
+
+
+def test_an_uncertainty_by_hand() -> None:
+    drawn = np.stack([np.linspace(0.5, 2.5, 201), np.full(201, 7.0)], axis=1)
+    found = uncertainties(replace(DESIGN, biased=frozenset({"first"}), notes={"first": "a note"}), drawn)
+    first, second = found["first"], found["second"]
+    assert (first.unit, first.clusters, first.resamples, first.undefined) == ("number", 6, 201, 0)
+    assert first.error == pytest.approx(drawn[:, 0].std(ddof=1))
+    assert (first.percentile_low, first.percentile_high) == pytest.approx((0.55, 2.45))
+    assert first.debiased == pytest.approx(2 * 1.0 - 1.5)
+    assert (first.note, second.note) == ("a note", "")
+    assert (first.fair, first.fair_high, second.debiased) == (None, None, None)
+    assert (second.low, second.high, second.error) == (7, 7, 0)
+
+
+def test_an_interval_is_extended_to_its_value_and_ends_at_the_limits() -> None:
+    drawn = np.stack([np.linspace(1.5, 2.5, 101), np.linspace(6.0, 9.0, 101)], axis=1)
+    plain = replace(DESIGN, intervals={"first": "percentile", "second": "percentile"})
+    found = uncertainties(plain, drawn)
+    assert (found["first"].low, found["first"].high) == (1.0, pytest.approx(2.475))
+    limited = replace(plain, limits={"first": (0.0, 2.0), "second": (6.5, 8.0)}, biased=frozenset({"second"}))
+    found = uncertainties(limited, drawn)
+    assert (found["first"].low, found["first"].high) == (1.0, 2.0)
+    assert (found["second"].low, found["second"].high) == (6.5, 8.0)
+    assert found["second"].debiased == 6.5
+
+
+@pytest.mark.parametrize(("undefined", "known"), [(40, True), (41, False)])
+def test_a_fifth_of_the_draws_may_have_no_number(undefined: int, known: bool) -> None:
+    drawn = np.tile(np.linspace(0.5, 2.5, 200)[:, None], 2)
+    drawn[:undefined, 0] = np.nan
+    found = uncertainties(DESIGN, drawn)
+    assert ("first" in found) == known
+    assert "second" in found
+    if known:
+        assert found["first"].undefined == undefined
+
+
+def test_a_value_without_a_number_or_without_draws_has_no_interval() -> None:
+    undefined = replace(DESIGN, statistic=lambda times: means(times) * [np.nan, 1])
+    assert set(uncertainties(undefined, np.ones((9, 2)))) == {"second"}
+    assert uncertainties(DESIGN, np.empty((0, 2))) == {}
+    (single,) = {one.error for one in uncertainties(DESIGN, np.array([[1.0, 7.0]])).values()}
+    assert single == 0
+
+
+def test_a_tested_value_holds_0_up_to_what_95_percent_of_fair_models_show() -> None:
+    def fair(rng: np.random.Generator, size: int) -> Floats:
+        return np.stack([np.full(size, 1.0), np.full(size, 6.9)], axis=1)
+
+    drawn = np.stack([np.linspace(0.5, 2.5, 101), np.linspace(6, 8, 101)], axis=1)
+    both = frozenset(DESIGN.names)
+    found = uncertainties(replace(DESIGN, fair=fair, tested=both), drawn)
+    assert (found["first"].low, found["first"].fair, found["first"].fair_high) == (0, 1, 1)
+    assert found["second"].low > 5
+    assert uncertainties(replace(DESIGN, fair=fair), drawn)["first"].low > 0
+
+
+def test_the_fair_bound_lies_on_the_worse_side() -> None:
+    def fair(rng: np.random.Generator, size: int) -> Floats:
+        return np.stack([np.linspace(0, 1, size), np.full(size, np.nan)], axis=1)
+
+    drawn = np.tile(np.linspace(0.5, 2.5, 101)[:, None], 2)
+    found = uncertainties(replace(DESIGN, fair=fair), drawn)
+    assert (found["first"].fair, found["first"].fair_high) == pytest.approx((0.5, 0.95))
+    assert (found["second"].fair, found["second"].fair_high) == (None, None)
+    higher = uncertainties(replace(DESIGN, fair=fair, higher=frozenset({"first"})), drawn)
+    assert higher["first"].fair_high == pytest.approx(0.05)
