@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,9 +36,9 @@ class Waiting:
         self.put_in.append(submission)
 
 
-def opened(folder: Path, kind: type[Intake] = Intake, **settings: object) -> Intake:
+def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake:
     """An intake over a store below a folder."""
-    about = replace(Settings(store=str(folder / "store"), work=folder / "work"), **settings)  # type: ignore[arg-type]
+    about = replace(Settings(store=str(folder / "store"), work=folder / "work"), **settings)
     return kind(State(LocalStorage(folder / "store")), Waiting(), about)
 
 
@@ -49,8 +50,8 @@ def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisat
 
 def end(intake: Intake, submission: Submission, outcome: str = "failed") -> None:
     """Let an attempt fail, or find faults."""
-    body = {"id": submission.id, "attempt": submission.attempt}
-    body |= {"reason": "It died."} if outcome == "failed" else {"faults": []}
+    about: dict[str, Any] = {"reason": "It died."} if outcome == "failed" else {"faults": []}
+    body = {"id": submission.id, "attempt": submission.attempt} | about
     key = f"ended:{submission.id}:{submission.attempt}"
     intake.state.storage.append([Draft(outcome, key, body)])  # type: ignore[arg-type]
     intake.state.refresh()
@@ -132,7 +133,8 @@ def test_a_store_that_fails_is_no_acceptance(tmp_path: Path, monkeypatch: pytest
     [("waiting", "TOO_MANY_WAITING"), ("valid_a_day", "QUOTA_VALID"), ("faulty_a_day", "QUOTA_FAULTY")],
 )
 def test_each_quota_admits_as_many_as_it_says(setting: str, refused: str, tmp_path: Path) -> None:
-    intake = opened(tmp_path, **({"waiting": 9, "valid_a_day": 9, "faulty_a_day": 9} | {setting: 2}))
+    quotas: dict[str, Any] = {"waiting": 9, "valid_a_day": 9, "faulty_a_day": 9} | {setting: 2}
+    intake = opened(tmp_path, **quotas)
     hand_in(intake, tmp_path, "one")
     hand_in(intake, tmp_path, "two")
     with pytest.raises(SpaceError, match=r"2 .*waiting submissions of ADA.*at most 2") as raised:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,10 @@ from fairspace.submissions.uncertainty.bootstrap import (
     percentile_interval,
     uncertainties,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats
+from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.uncertainty import Method
 
-CASES: dict[str, Callable[..., Floats]] = {
+CASES: dict[str, Callable[..., Any]] = {
     "skewed to the right": np.mean,
     "skewed to the left": lambda x, axis: -np.mean(x, axis),
     "biased": np.std,
@@ -40,6 +42,7 @@ def test_bca_is_scipys(name: str, seed: int) -> None:
     without = np.array([float(statistic(np.delete(sample, place), -1)) for place in range(len(sample))])
     ours = bca_interval(float(statistic(sample, -1)), theirs.bootstrap_distribution, without)
     assert ours == pytest.approx(tuple(theirs.confidence_interval), rel=1e-9)
+    assert ours is not None
     plain = percentile_interval(theirs.bootstrap_distribution)
     assert abs(np.subtract(ours, plain)).min() > 1e-3  # else the correction would not be seen
 
@@ -64,20 +67,25 @@ def test_intervals_by_hand() -> None:
     draws = np.array([1.0, 2.0, 3.0, 6.0])
     half = 1.959963984540054 * draws.std(ddof=1)
     low, high = percentile_interval(draws)
-    nothing = np.empty(0)
-    assert interval("percentile", 2.0, draws, nothing) == ((low, high), "percentile")
-    assert interval("basic", 2.0, draws, nothing) == ((4 - high, 4 - low), "basic")
-    assert interval("normal", 2.0, draws, nothing) == (pytest.approx((1 - half, 1 + half)), "normal")
-    assert interval("bracket", 2.0, draws, nothing) == (pytest.approx((2 - TIED - half, 2 + half)), "bracket")
-    assert interval("bracket", 4.0, draws, nothing) == (pytest.approx((4 - half, 4 + half)), "bracket")
-    assert interval("normal", 2.0, draws[:1], nothing) == ((3.0, 3.0), "normal")
-    assert interval("bracket", 2.0, draws[:1], nothing) == ((2.0, 2.0), "bracket")
+    cases: list[tuple[Method, float, Floats, tuple[float, float]]] = [
+        ("percentile", 2.0, draws, (low, high)),
+        ("basic", 2.0, draws, (4 - high, 4 - low)),
+        ("normal", 2.0, draws, (1 - half, 1 + half)),
+        ("bracket", 2.0, draws, (2 - TIED - half, 2 + half)),
+        ("bracket", 4.0, draws, (4 - half, 4 + half)),
+        ("normal", 2.0, draws[:1], (3.0, 3.0)),
+        ("bracket", 2.0, draws[:1], (2.0, 2.0)),
+    ]
+    for method, value, drawn, expected in cases:
+        ends, how = interval(method, value, drawn, np.empty(0))
+        assert ends == pytest.approx(expected)
+        assert how == method
 
 
 X = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 9.0])
 
 
-def means(times: Floats) -> Floats:
+def means(times: Times) -> Floats:
     """The mean of the first stratum of `X`, and that of the second."""
     return np.stack([(times * X)[:, :3].sum(axis=1), (times * X)[:, 3:].sum(axis=1)], axis=1) / 3
 
@@ -86,7 +94,7 @@ DESIGN = Design("a task", "number", np.array([0, 0, 0, 1, 1, 1]), ("first", "sec
 
 
 def test_every_resample_draws_each_stratum_with_its_own_size() -> None:
-    def sizes(times: Floats) -> Floats:
+    def sizes(times: Times) -> Floats:
         assert (times == times.round()).all()
         return np.stack([times[:, [0, 2, 4]].sum(axis=1), times[:, [1, 3, 5]].sum(axis=1), times[:, 0]], axis=1)
 
@@ -107,7 +115,7 @@ def test_draws_depend_on_task_and_seed_alone_and_more_of_them_begin_alike() -> N
     assert (drawn[:50] != drawn[50:100]).any()
 
 
-def halves(times: Floats) -> Floats:
+def halves(times: Times) -> Floats:
     """How often the first 2 GROUPS clusters were drawn, and the others."""
     return np.stack([times[:, : 2 * GROUPS].sum(axis=1), times[:, 2 * GROUPS :].sum(axis=1)], axis=1)
 
@@ -139,7 +147,7 @@ def test_an_interval_is_extended_to_its_value_and_ends_at_the_limits() -> None:
     drawn = np.stack([np.linspace(1.5, 2.5, 101), np.linspace(6.0, 9.0, 101)], axis=1)
     plain = replace(DESIGN, intervals={"first": "percentile", "second": "percentile"})
     found = uncertainties(plain, drawn)
-    assert (found["first"].low, found["first"].high) == (1.0, pytest.approx(2.475))
+    assert (found["first"].low, found["first"].high) == pytest.approx((1.0, 2.475))
     limited = replace(plain, limits={"first": (0.0, 2.0), "second": (6.5, 8.0)}, biased=frozenset({"second"}))
     found = uncertainties(limited, drawn)
     assert (found["first"].low, found["first"].high) == (1.0, 2.0)
