@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from fairspace.leaderboard_space.api.models import FACTS, ROW
 from fairspace.leaderboard_space.boards.by_board import by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.exact import exact, ranked_number
+from fairspace.leaderboard_space.boards.tables.exact import exact
+from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.boards.tables.table import board_table, slug
 from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
 from fairspace.leaderboard_space.errors import SpaceError
@@ -21,7 +23,6 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
@@ -79,30 +80,12 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
 
 def row_data(row: Row, name: str, standard: str) -> Data:
     """A row as it stands on a board."""
-    facts = row.facts
-    told: Data = {"licence": plain(facts.licence), "architecture": plain(facts.architecture)}
-    told |= {"parameters": facts.parameters, "open_weights": facts.open_weights, "tasks": list(facts.tasks)}
     suffix = "" if standard == "inaugural" else f"?standard={standard}"
     return {
-        "entry": row.entry,
-        "rank": row.rank,
-        "model": plain(row.model),
-        "organisation": plain(row.organisation),
-        "provenance": row.provenance,
-        "visibility": row.visibility,
-        "source": plain(row.source),
-        "cohort": row.cohort,
-        "ranked": ranked_number(row),
-        "unranked": list(row.unranked),
-        "remarks": list(row.remarks),
-        "labels": dict(row.labels),
-        "tier": row.tier,
-        "rank_range": None if row.rank_range is None else list(row.rank_range),
-        "no_tier": why_no_tier(row),
-        "chances": dict(row.chances),
+        **visitor_fields(row, ROW),
         "scores": _values(row.scores),
-        "footnotes": [vars(footnote) for footnote in row.footnotes],
-        "facts": told,
+        **visitor_fields(row, ["footnotes"]),
+        "facts": visitor_fields(row, FACTS),
         "address": f"/model/{name}/{row.entry}{suffix}",
     }
 

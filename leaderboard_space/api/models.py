@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
+
+from fairspace.submissions.results.row_fields import ROW_FIELDS
 
 
 class Refusal(BaseModel):
@@ -52,35 +55,29 @@ class ValueModel(BaseModel):
     uncertainty: UncertaintyModel | None = Field(None, description="of a score; of raw values in the row's result")
 
 
-class Facts(BaseModel):
+ROW = (
+    *("entry", "rank", "model", "organisation", "provenance", "visibility", "source", "cohort", "ranked", "unranked"),
+    *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
+)
+FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
+
+
+def _with_fields(names: Iterable[str]) -> type[BaseModel]:
+    """A model of some of a row's fields."""
+    fields = {name: ROW_FIELDS[name] for name in names}
+    typed: dict[str, Any] = {
+        name: (field.type, Field(description=field.about or None)) for name, field in fields.items()
+    }
+    return create_model("Fields", **typed)
+
+
+class Facts(_with_fields(FACTS)):  # type: ignore[misc]
     """What a model is, as its submitter or the paper says."""
 
-    licence: str
-    architecture: str
-    parameters: float | None = Field(description="in billions")
-    open_weights: bool | None
-    tasks: list[str]
 
-
-class Row(BaseModel):
+class Row(_with_fields(ROW)):  # type: ignore[misc]
     """One line of a board. Names are submitted text: data, never markup."""
 
-    entry: str = Field(description="unique on its board")
-    rank: int | None = Field(description="1 is best; null if unranked, or a baseline")
-    model: str
-    organisation: str = Field(description="who made the model; of a row that was scored here as its submitter states")
-    provenance: Literal["published", "scored here", "baseline"]
-    visibility: str = Field(description="what stands behind the figures")
-    source: str
-    cohort: str = Field(description="rows are ranked among rows of the same cohort")
-    ranked: float | None = Field(description="the number that ranks go by: the worst case")
-    unranked: list[str] = Field(description="every reason why there is no rank")
-    remarks: list[str]
-    labels: dict[str, str]
-    tier: int | None = Field(description="1 holds the best and all that are not significantly worse; null for none")
-    rank_range: list[int] | None = Field(description="the best and the worst rank that the row could have")
-    no_tier: str = Field(description="why there is no tier, '' if there is one")
-    chances: dict[str, float] = Field(description="of each label, and of each score to reach its threshold")
     scores: dict[str, ValueModel]
     footnotes: list[dict[str, Any]]
     facts: Facts

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.query import PROVENANCES
-from fairspace.leaderboard_space.boards.tables.columns import bounds, provenance_of
+from fairspace.leaderboard_space.boards.tables.columns import bounds
+from fairspace.leaderboard_space.boards.tables.fields import provenance_of
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard

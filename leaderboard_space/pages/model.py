@@ -9,8 +9,9 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.by_board import by_entry
 from fairspace.leaderboard_space.boards.instrument import instrument
-from fairspace.leaderboard_space.boards.tables.columns import bounds, provenance_of, worst_case
+from fairspace.leaderboard_space.boards.tables.columns import bounds, worst_case
 from fairspace.leaderboard_space.boards.tables.evidence import grid
+from fairspace.leaderboard_space.boards.tables.fields import provenance_of
 from fairspace.leaderboard_space.boards.tables.intervals import chance, interval, ranks
 from fairspace.leaderboard_space.boards.telling import behind
 from fairspace.leaderboard_space.boards.view import View, total_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import quantiles
+from typing import Any
 
-from fairspace.leaderboard_space.boards.query import PROVENANCES
 from fairspace.leaderboard_space.boards.tables import intervals
+from fairspace.leaderboard_space.boards.tables.fields import SUBMITTED, provenance_of
 from fairspace.leaderboard_space.boards.tables.intervals import Strip, interval, strip
 from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
 from fairspace.leaderboard_space.boards.telling import behind, is_computed, visibility
@@ -19,6 +20,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_fields import ROW_FIELDS
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None
@@ -77,16 +79,6 @@ class BoardColumn:
     hint: str = ""
     errors: bool = False
     optional: bool = False
-
-
-_NAMES = {words: name for name, words in PROVENANCES.items()}
-
-
-def provenance_of(row: Row) -> str:
-    """What stands behind a row's figures, as a key of `PROVENANCES`."""
-    if row.provenance == "baseline":
-        return "baseline"
-    return _NAMES[row.visibility]
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -310,28 +302,26 @@ def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
 
 
 def _about(state: State) -> tuple[BoardColumn, ...]:
-    def handed_in(row: Row) -> str:
-        own = state.entry(row.entry)
-        return own.time[:10] if own else ""
-
-    def by(row: Row) -> str:
-        own = state.entry(row.entry)
-        return (own.organisation or own.user) if own else ""
-
-    def weights(row: Row) -> str:
-        told = row.facts.open_weights
-        return "" if told is None else "yes" if told else "no"
+    def submitted(name: str) -> Callable[[Row], str]:
+        return lambda row: "" if (entry := state.entry(row.entry)) is None else SUBMITTED[name](entry)
 
     def size(row: Row) -> Cell:
         return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
 
+    parameters = ROW_FIELDS["parameters"]
     return (
-        BoardColumn("parameters", "Parameters, 10⁹", lambda row: row.facts.parameters, size, True, True),
-        _text("architecture", "Architecture", lambda row: shortened(row.facts.architecture, LONGEST_TEXT)),
-        _text("licence", "Licence", lambda row: shortened(row.facts.licence, LONGEST_TEXT)),
-        _text("open_weights", "Open weights", weights),
-        _text("tasks", "Tasks run", lambda row: ", ".join(row.facts.tasks).replace("_", " ")),
-        _text("by", "Handed in by", by),
-        _text("time", "On the board since", handed_in),
-        _text("source", "Source", lambda row: row.source),
+        BoardColumn("parameters", parameters.header, parameters.of, size, True, True),
+        _field("architecture", lambda text: shortened(text, LONGEST_TEXT)),
+        _field("licence", lambda text: shortened(text, LONGEST_TEXT)),
+        _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
+        _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
+        _text("by", "Handed in by", submitted("by")),
+        _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
+        _field("source"),
     )
+
+
+def _field(name: str, words: Callable[[Any], str] = str) -> BoardColumn:
+    """A field of the row as text."""
+    field = ROW_FIELDS[name]
+    return _text(name, field.header, lambda row: words(field.of(row)))

@@ -18,43 +18,32 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.leaderboard_space.boards.query import PROVENANCES
-from fairspace.leaderboard_space.boards.tables.columns import provenance_of
-from fairspace.leaderboard_space.boards.tables.exact import exact, ranked_number
+from fairspace.leaderboard_space.boards.tables.exact import exact
+from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_fields import ROW_FIELDS
 
 PERCEIVED = (
     "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
 )
 STATES = ("value", "undefined", "not run", "incomplete")
 """What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
-_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.float64()
-ABOUT: dict[str, pa.DataType] = {
-    "rank": pa.int32(),
-    "entry": _TEXT,
-    "model": _TEXT,
-    "organisation": _TEXT,
-    "figures": _TEXT,
-    "cohort": _TEXT,
-    "ranked": _NUMBER,
-    "tier": pa.int32(),
-    "rank_best": pa.int32(),
-    "rank_worst": pa.int32(),
-    "unranked": _TEXTS,
-    "remarks": _TEXTS,
-    "parameters": _NUMBER,
-    "architecture": _TEXT,
-    "licence": _TEXT,
-    "open_weights": pa.bool_(),
-    "tasks": _TEXTS,
-    "by": _TEXT,
-    "since": _TEXT,
-    "source": _TEXT,
+ABOUT = (
+    *("rank", "entry", "model", "organisation", "figures", "cohort", "ranked", "tier", "rank_best", "rank_worst"),
+    *("unranked", "remarks", "parameters", "architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
+)
+"""Columns of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row could have
+any rank from `rank_best` to `rank_worst`."""
+_TEXT, _NUMBER = pa.string(), pa.float64()
+_TYPES: Mapping[Any, pa.DataType] = {
+    str: _TEXT,
+    list[str]: pa.list_(_TEXT),
+    float | None: _NUMBER,
+    int | None: pa.int32(),
+    bool | None: pa.bool_(),
 }
-"""Column -> type, of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row
-could have any rank from `rank_best` to `rank_worst`."""
 VALUE: dict[str, pa.DataType] = {
     "": _NUMBER,
     ":state": _TEXT,
@@ -95,7 +84,7 @@ def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> b
 
 def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
     """The rows as one JSON object; a score has the reason of its state, too."""
-    told = []
+    records = []
     for row in rows:
         scores = {
             name: {
@@ -104,8 +93,9 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
             for name, value in row.scores.items()
         }
         labels = {name: plain(label) for name, label in row.labels.items()}
-        told.append({**_about(row, state), "labels": labels, "chances": dict(row.chances), "scores": scores})
-    return orjson.dumps({**about, "perceived": PERCEIVED, "rows": told}, option=orjson.OPT_APPEND_NEWLINE)
+        about_row = visitor_fields(row, ABOUT, state.entry(row.entry))
+        records.append({**about_row, "labels": labels, "chances": dict(row.chances), "scores": scores})
+    return orjson.dumps({**about, "perceived": PERCEIVED, "rows": records}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 @lru_cache(4096)
@@ -120,18 +110,21 @@ def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataT
     values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
     marked = {ADJUSTED: _TEXT} if ADJUSTED in about else {}
     chances = dict.fromkeys(name for row in rows for name in row.chances)
-    told = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
-    return {**ABOUT, **marked, **told, **values}
+    outcomes = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
+    fields = {name: _TYPES[ROW_FIELDS[name].type] if name in ROW_FIELDS else _TEXT for name in ABOUT}
+    return {**fields, **marked, **outcomes, **values}
 
 
 def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> list[dict[str, Any]]:
     records = []
     for row in rows:
-        record = _about(row, state) | ({ADJUSTED: about[ADJUSTED]} if ADJUSTED in about else {})
+        record = visitor_fields(row, ABOUT, state.entry(row.entry))
+        if ADJUSTED in about:
+            record[ADJUSTED] = about[ADJUSTED]
         record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
         record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
-        for name, own in row.scores.items():
-            value = exact(own)
+        for name, scored in row.scores.items():
+            value = exact(scored)
             incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
             record[name] = value.value
             record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
@@ -143,33 +136,6 @@ def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> lis
                 record[f"{name}:interval_low"], record[f"{name}:interval_high"] = sure.low, sure.high
         records.append(record)
     return records
-
-
-def _about(row: Row, state: State) -> dict[str, Any]:
-    """What a row is; the keys of `ABOUT`."""
-    own, facts = state.entry(row.entry), row.facts
-    return {
-        "rank": row.rank,
-        "entry": row.entry,
-        "model": plain(row.model),
-        "organisation": plain(row.organisation),
-        "figures": PROVENANCES[provenance_of(row)],
-        "cohort": plain(row.cohort),
-        "ranked": ranked_number(row),
-        "tier": row.tier,
-        "rank_best": None if row.rank_range is None else row.rank_range[0],
-        "rank_worst": None if row.rank_range is None else row.rank_range[1],
-        "unranked": [plain(reason) for reason in row.unranked],
-        "remarks": [plain(remark) for remark in row.remarks],
-        "parameters": facts.parameters,
-        "architecture": plain(facts.architecture),
-        "licence": plain(facts.licence),
-        "open_weights": facts.open_weights,
-        "tasks": list(facts.tasks),
-        "by": plain(own.organisation or own.user) if own else "",
-        "since": own.time if own else "",
-        "source": plain(row.source),
-    }
 
 
 def _cell(value: Any) -> str | int | float | None:

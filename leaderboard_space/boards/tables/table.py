@@ -14,9 +14,9 @@ from fairspace.leaderboard_space.boards.tables.columns import (
     BoardColumn,
     Key,
     column_sets,
-    provenance_of,
     rank_column,
 )
+from fairspace.leaderboard_space.boards.tables.fields import provenance_of
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.boards.views import VIEWS, known
 from fairspace.leaderboard_space.errors import SpaceError

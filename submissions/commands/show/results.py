@@ -21,8 +21,8 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 from fairspace.submissions.values import Value
@@ -32,6 +32,11 @@ if not _OUT.is_terminal:
     _OUT = Console(highlight=False, width=160)
 
 
+_ROW = (
+    *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "source", "cohort"),
+    *("ranked", "unranked", "remarks", "labels", "chances"),
+)
+"""Fields of a row in JSON, before its scores."""
 _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_corrected": "Corrected for the labeller's errors",
     "human_labels": "Corrected by people's labels",
@@ -234,24 +239,9 @@ def _of_total(row: Row) -> Uncertainty | None:
 
 def row_json(row: Row) -> Mapping[str, Any]:
     """One row of a board as JSON data."""
-    return {
-        "rank": row.rank,
-        "tier": row.tier,
-        "rank_range": None if row.rank_range is None else list(row.rank_range),
-        "no_tier": why_no_tier(row),
-        "model": row.model,
-        "organisation": row.organisation,
-        "provenance": row.provenance,
-        "source": row.source,
-        "cohort": row.cohort,
-        "ranked": row.ranked,
-        "unranked": list(row.unranked),
-        "remarks": list(row.remarks),
-        "labels": dict(row.labels),
-        "chances": dict(row.chances),
-        "scores": {name: value.to_json() for name, value in row.scores.items()},
-        "footnotes": [vars(footnote) for footnote in row.footnotes],
-    }
+    fields = {name: ROW_FIELDS[name].of(row) for name in _ROW}
+    scores = {name: value.to_json() for name, value in row.scores.items()}
+    return {**fields, "scores": scores, "footnotes": ROW_FIELDS["footnotes"].of(row)}
 
 
 def stage(done: Stage) -> str:

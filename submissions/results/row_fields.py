@@ -1,0 +1,73 @@
+"""The fields of a board's row: type, meaning and how each is read.
+
+The board's page, its downloads, the API and the command each list the names of the fields that they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from fairspace.submissions.results.row import Provenance, Row
+from fairspace.submissions.results.tiers import why_no_tier
+
+
+@dataclass(frozen=True)
+class RowField:
+    """One field of a row.
+
+    Args:
+        name: in files and answers.
+        type: of the value as JSON data.
+        about: the meaning, where the name does not say it.
+        read: gives the value of a row; without it, the row's attribute of this name.
+        header: of the column on the board's page.
+    """
+
+    name: str
+    type: Any
+    about: str = ""
+    read: Callable[[Row], Any] | None = None
+    header: str = ""
+
+    def of(self, row: Row) -> Any:
+        """The value of a row as JSON data; its text is untrusted."""
+        value = getattr(row, self.name) if self.read is None else self.read(row)
+        if isinstance(value, tuple):
+            return list(value)
+        return dict(value) if isinstance(value, Mapping) else value
+
+
+def _end_of_ranks(end: int) -> Callable[[Row], int | None]:
+    return lambda row: None if row.rank_range is None else row.rank_range[end]
+
+
+_FIELDS = (
+    RowField("entry", str, "unique on its board"),
+    RowField("rank", int | None, "1 is best; null if unranked, or a baseline"),
+    RowField("model", str),
+    RowField("organisation", str, "who made the model; of a row that was scored here as its submitter states"),
+    RowField("provenance", Provenance),
+    RowField("visibility", str, "what stands behind the figures"),
+    RowField("source", str, header="Source"),
+    RowField("cohort", str, "rows are ranked among rows of the same cohort"),
+    RowField("ranked", float | None, "the number that ranks go by: the worst case"),
+    RowField("unranked", list[str], "every reason why there is no rank"),
+    RowField("remarks", list[str]),
+    RowField("labels", dict[str, str]),
+    RowField("tier", int | None, "1 holds the best and all that are not significantly worse; null for none"),
+    RowField("rank_range", list[int] | None, "the best and the worst rank that the row could have"),
+    RowField("rank_best", int | None, read=_end_of_ranks(0)),
+    RowField("rank_worst", int | None, read=_end_of_ranks(1)),
+    RowField("no_tier", str, "why there is no tier, '' if there is one", why_no_tier),
+    RowField("chances", dict[str, float], "of each label, and of each score to reach its threshold"),
+    RowField("footnotes", list[dict[str, Any]], read=lambda row: [vars(footnote) for footnote in row.footnotes]),
+    RowField("licence", str, "", attrgetter("facts.licence"), "Licence"),
+    RowField("architecture", str, "", attrgetter("facts.architecture"), "Architecture"),
+    RowField("parameters", float | None, "in billions", attrgetter("facts.parameters"), "Parameters, 10⁹"),
+    RowField("open_weights", bool | None, "", attrgetter("facts.open_weights"), "Open weights"),
+    RowField("tasks", list[str], "", attrgetter("facts.tasks"), "Tasks run"),
+)
+ROW_FIELDS: Mapping[str, RowField] = {field.name: field for field in _FIELDS}
