@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 CODES: dict[str, str] = {
@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     "TAG_RELEASED": "a tag exists already and holds other content",
     "TAG_RESERVED": "a tag of this name would change what clients load",
     "CONFIG_INVALID": "a training configuration has a key or value that is not known",
+    "REVISION_UNKNOWN": "a dataset does not have the revision whose items are wanted",
     "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
     "TRAINING_DATA": "images to train on are missing, or cannot be used",
     "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
@@ -58,3 +59,11 @@ class BuildError(CodedError):
     """A dataset cannot be built or published."""
 
     codes = CODES
+
+
+def check_revision(dataset: str, revision: str, revisions: Sequence[str]) -> None:
+    """BuildError REVISION_UNKNOWN if a dataset has no such revision: its items would be those of another one."""
+    if revision not in revisions:
+        mend = "name a revision of this version of fairspace, or take the version that has this one"
+        expected = f"one of {', '.join(revisions)}"
+        raise BuildError("REVISION_UNKNOWN", f"dataset {dataset}", f"revision {revision!r}", expected, mend)

@@ -59,7 +59,7 @@ def write_models(folder: Path) -> None:
         meta = {
             "format": 1,
             "benchmark": "iris",
-            "dataset_revision": "v1",
+            "dataset_revision": iris_gen_52.REVISIONS[0],
             "model": model,
             "revision": "drawings-1",
             "organisation": "nobody",
@@ -83,7 +83,7 @@ def write_models(folder: Path) -> None:
 def _neutral(model: str) -> Iterator[tuple[_Row, _Row | None]]:
     """Images of the neutral prompts: most show the group that the model makes of the occupation."""
     samples, habit = MODELS[model]
-    ids = iris_gen_52.ids("v1").to_pylist()
+    ids = iris_gen_52.ids(iris_gen_52.REVISIONS[0]).to_pylist()
     for occupation, item in zip(OCCUPATIONS, ids, strict=True):
         usual = draws("sample", model, occupation).randint(len(GROUPS))
         for sample in range(samples):

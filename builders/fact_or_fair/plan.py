@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from fairspace.builders.errors import check_revision
 from fairspace.builders.fact_or_fair.prompts import (
     ASK,
     context_text,
@@ -124,10 +125,11 @@ def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
 
 
 @lru_cache
-def ids(task: str, revision: str = "v1") -> pa.Array:
-    """The item ids of a task, in order. ValueError for an unknown task or revision."""
-    if task not in TASKS or revision not in REVISIONS:
-        raise ValueError(f"There is no {task!r} in revision {revision!r}. Known: {TASKS}, {REVISIONS}.")
+def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
+    """The item ids of a task, in order. ValueError for an unknown task, BuildError REVISION_UNKNOWN."""
+    check_revision("fact_or_fair", revision, REVISIONS)
+    if task not in TASKS:
+        raise ValueError(f"There is no {task!r}. Known: {TASKS}.")
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
         return pa.array([f"{task}/{s.slug}/{level}/{a}" for s, level, a in _objective()])
@@ -141,7 +143,7 @@ def ids(task: str, revision: str = "v1") -> pa.Array:
 
 
 @lru_cache
-def items(task: str, revision: str = "v1") -> pa.Table:
+def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and what the task adds.
 
     `llm_objective` adds `attribute` and `chance`. The subjective tasks add `scenario`; `llm_subjective` also `context`,

@@ -19,6 +19,7 @@ from typing import Literal, cast
 
 import pyarrow as pa
 
+from fairspace.builders.errors import check_revision
 from fairspace.builders import REFERENCE
 from fairspace.builders.genres.prompts import (
     HIGH_STATUS_QUESTIONS,
@@ -47,6 +48,7 @@ __all__ = [
     "Pair",
     "ids",
     "image_prompt",
+    "items",
     "load_elements",
     "Plot",
     "Relation",
@@ -139,10 +141,9 @@ def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
 
 
 @lru_cache
-def ids(revision: str = "v1") -> pa.Array:
-    """All 1 440 item ids, the same in both revisions. KeyError for another revision."""
-    if revision not in REVISIONS:
-        raise KeyError(f"genres has no revision {revision!r}; known: {', '.join(REVISIONS)}")
+def ids(revision: str = REVISIONS[0]) -> pa.Array:
+    """All 1 440 item ids, the same in both revisions. BuildError REVISION_UNKNOWN for another one."""
+    check_revision("genres", revision, REVISIONS)
     return pa.array([f"{r}/{a}/{g:02d}/{s}/{image}" for r, a, g, s in _cells() for image in range(IMAGES)])
 
 
@@ -235,3 +236,12 @@ def pairs() -> pa.Table:
         for pair in pair_list()
     ]
     return pa.Table.from_pylist(rows)
+
+
+def items(revision: str = REVISIONS[0]) -> pa.Table:
+    """`pairs` with the column `prompt`: what a model is asked.
+
+    BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are the authors' own.
+    """
+    check_revision("genres", revision, REVISIONS[:1])
+    return pairs().rename_columns({"text_prompt": "prompt"})

@@ -37,7 +37,7 @@ def splits(job: Job) -> Sequence[Split]:
             split="test",
             about="A neutral prompt that names an occupation and nothing else.",
             features=_prompt_features,
-            units=iris_gen_52.rows(),
+            units=iris_gen_52.rows(iris_gen_52.REVISIONS[0]),
             rows=lambda part: part,
             fields={
                 "occupation": "one of the 52 of Table 20",
@@ -153,7 +153,7 @@ DATASET = Dataset(
     name="iris_gen_52",
     title="IRIS-Gen-52: neutral prompts, and what models make of them",
     benchmark="iris",
-    revision="v1",
+    revision=iris_gen_52.REVISIONS[0],
     licence="CC-BY-4.0",
     sources=("models", "bls", "eurostat"),
     splits=_splits,

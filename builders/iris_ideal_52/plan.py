@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 
 REVISIONS = ("v1",)
@@ -39,7 +40,8 @@ def image_cells() -> tuple[NDArray[np.int_], NDArray[np.int_]]:
 
 @lru_cache
 def image_ids(revision: str) -> pa.Array:
-    """`ideal/<occupation>/<group>/<00-28>`."""
+    """Of a revision, `ideal/<occupation>/<group>/<00-28>`. BuildError REVISION_UNKNOWN."""
+    check_revision("iris_ideal_52", revision, REVISIONS)
     return pa.array(
         f"ideal/{occupation}/{group}/{image:02d}"
         for occupation in OCCUPATIONS
@@ -58,7 +60,8 @@ def tournament_competitors() -> NDArray[np.int_]:
 
 @lru_cache
 def tournament_ids(revision: str) -> pa.Array:
-    """`tournament/<group>/<0000-1999>`."""
+    """Of a revision, `tournament/<group>/<0000-1999>`. BuildError REVISION_UNKNOWN."""
+    check_revision("iris_ideal_52", revision, REVISIONS)
     return pa.array(f"tournament/{group}/{number:04d}" for group in GROUPS for number in range(ROUNDS))
 
 

@@ -13,7 +13,7 @@ from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.generation import generation_splits
-from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE, pairs
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, REVISIONS, STEREOTYPES, SUBJECTIVE, pairs
 from fairspace.builders.iris_steer_60.prompts import prompts_split
 from fairspace.builders.iris_steer_60.understanding import (
     COLUMNS,
@@ -131,7 +131,7 @@ DATASET = Dataset(
     name="iris_steer_60",
     title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
     benchmark="iris",
-    revision="v1",
+    revision=REVISIONS[0],
     licence="CC-BY-4.0",
     sources=("models",),
     splits=_splits,

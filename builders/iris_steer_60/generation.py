@@ -10,7 +10,7 @@ import pyarrow as pa
 from fairspace.builders.engine.dataset import Job, Row, Split
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
-from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
+from fairspace.builders.iris_steer_60.plan import IMAGES, REVISIONS, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
 from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import STATUSES
@@ -28,7 +28,7 @@ def generation_splits(job: Job, store: ModelStore) -> list[Split]:
     """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
     plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
     found = [_generation(store, plans)] if plans else []
-    place = {name: number for number, name in enumerate(steer_ids("v1").to_pylist())}
+    place = {name: number for number, name in enumerate(steer_ids(REVISIONS[0]).to_pylist())}
     planned = {(model, place[one.item]): one for model, plan in plans.items() for one in plan}
     units = store.select(STEER, planned)
     for model, item, sample in store.unwanted(STEER):

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import (
     AGES,
     COMBINATIONS,
@@ -28,6 +29,8 @@ from fairspace.builders.iris.groups import (
     group_attributes,
 )
 
+REVISIONS = ("v1",)
+"""Of the dataset, the newest first."""
 TEMPLATE = "a photo of the face of {age} {skin}-color skintone {gender} {occupation}"
 """C.2's example with its parts as variables."""
 STEREOTYPES = 10
@@ -129,7 +132,8 @@ def steer_id(occupation: int, stereotype: int, requested: int) -> str:
 
 @lru_cache
 def steer_ids(revision: str) -> pa.Array:
-    """Every id that a steer plan can ask for: 52 occupations x 18 stereotypes x 6 prompts."""
+    """Every id that a steer plan can ask for: 52 occupations x 18 stereotypes x 6 prompts. BuildError REVISION_UNKNOWN."""
+    check_revision("iris_steer_60", revision, REVISIONS)
     return pa.array(
         steer_id(occupation, stereotype, requested)
         for occupation in range(len(OCCUPATIONS))
@@ -187,6 +191,10 @@ def pairs() -> Pairs:
 
 @lru_cache
 def pair_ids(revision: str) -> pa.Array:
-    """`pair/<0000-5999>/<a|b>/<1-9 or a-h>`, 204 000 ids in the order (pair, image, question)."""
+    """`pair/<0000-5999>/<a|b>/<1-9 or a-h>`, 204 000 ids in the order (pair, image, question).
+
+    BuildError REVISION_UNKNOWN.
+    """
+    check_revision("iris_steer_60", revision, REVISIONS)
     tails = [f"/{side}/{question}" for side in "ab" for question in QUESTIONS]
     return pa.array([f"pair/{number:04d}{tail}" for number in range(PAIRS) for tail in tails])

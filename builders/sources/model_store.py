@@ -30,7 +30,7 @@ from fairspace.builders.sources.model_images import (
 from fairspace.builders.sources.model_parquet import bad_value
 from fairspace.builders.sources.model_units import MadeUnits
 
-REVISION = "v1"
+REVISION = iris_gen_52.REVISIONS[0]
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
 _TABLES = """
 CREATE TABLE face (model INT, task TEXT, item INT, sample INT, face INT, status TEXT, gender TEXT, age TEXT, skin TEXT,

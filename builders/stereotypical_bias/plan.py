@@ -26,6 +26,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairspace.builders.errors import check_revision
+
 Attribute = Literal["gender", "race"]
 Integers = npt.NDArray[np.int64]
 ATTRIBUTES: tuple[Attribute, ...] = ("gender", "race")
@@ -237,19 +239,18 @@ def _language(attribute: Attribute) -> pa.Table:
     )
 
 
-def items(task: str, revision: str = "v1") -> pa.Table:
+def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """All questions of a task, one row each, in a fixed order.
 
     Every table has `id`, `prompt` (without prefix; see `with_prefix`) and `instance` (index into `INSTANCES`, for the
     language tasks into `TRAITS`). Vision adds the columns of `pairs`; language adds `image` (0-199) and `order`
-    (index into `orders`). KeyError for an unknown revision.
+    (index into `orders`). BuildError REVISION_UNKNOWN.
     """
-    if revision not in REVISIONS:
-        raise KeyError(f"stereotypical_bias has no dataset revision {revision!r}; known: {', '.join(REVISIONS)}")
+    check_revision("stereotypical_bias", revision, REVISIONS)
     build = _vision if task.startswith("vision_") else _language
     return build(task_attribute(task))
 
 
-def ids(task: str, revision: str = "v1") -> pa.Array:
+def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     """All item ids of a task, in the order of `items`."""
     return items(task, revision)["id"].combine_chunks()

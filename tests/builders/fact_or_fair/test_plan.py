@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair import plan as fof
 from fairspace.builders.fact_or_fair import prompts
 from fairspace.builders.fact_or_fair.statistics import (
@@ -68,7 +69,7 @@ def test_ids_are_unique_and_have_the_documented_form() -> None:
 def test_an_unknown_task_or_revision_is_refused() -> None:
     with pytest.raises(ValueError, match="no 'vqa'"):
         fof.ids("vqa")
-    with pytest.raises(ValueError, match="'v9'"):
+    with pytest.raises(BuildError, match="REVISION_UNKNOWN at dataset fact_or_fair: revision 'v9'"):
         fof.ids("llm_objective", "v9")
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from fairspace.builders.errors import BuildError
 from fairspace.builders.stereotypical_bias import plan
 
 
@@ -126,5 +127,5 @@ def test_the_plan_never_changes() -> None:
 
 
 def test_an_unknown_revision_is_named() -> None:
-    with pytest.raises(KeyError, match="no dataset revision 'v9'; known: v1"):
+    with pytest.raises(BuildError, match="revision 'v9'. Expected: one of v1"):
         plan.ids("vision_race", "v9")
