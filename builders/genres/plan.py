@@ -19,8 +19,8 @@ from typing import Literal, cast
 
 import pyarrow as pa
 
-from fairspace.builders.errors import check_revision
 from fairspace.builders import REFERENCE
+from fairspace.builders.errors import check_revision
 from fairspace.builders.genres.prompts import (
     HIGH_STATUS_QUESTIONS,
     IMAGE_TEMPLATE,

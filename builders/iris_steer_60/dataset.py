@@ -13,7 +13,16 @@ from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.generation import generation_splits
-from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, REVISIONS, STEREOTYPES, SUBJECTIVE, pairs
+from fairspace.builders.iris_steer_60.plan import (
+    LABELS,
+    OBJECTIVE,
+    PAIRS,
+    QUESTIONS,
+    REVISIONS,
+    STEREOTYPES,
+    SUBJECTIVE,
+    pairs,
+)
 from fairspace.builders.iris_steer_60.prompts import prompts_split
 from fairspace.builders.iris_steer_60.understanding import (
     COLUMNS,

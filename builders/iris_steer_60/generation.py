@@ -10,7 +10,15 @@ import pyarrow as pa
 from fairspace.builders.engine.dataset import Job, Row, Split
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
-from fairspace.builders.iris_steer_60.plan import IMAGES, REVISIONS, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
+from fairspace.builders.iris_steer_60.plan import (
+    IMAGES,
+    REVISIONS,
+    STEREOTYPES,
+    YES_NO,
+    counter_groups,
+    steer_ids,
+    steer_plan,
+)
 from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import STATUSES

@@ -132,7 +132,10 @@ def steer_id(occupation: int, stereotype: int, requested: int) -> str:
 
 @lru_cache
 def steer_ids(revision: str) -> pa.Array:
-    """Every id that a steer plan can ask for: 52 occupations x 18 stereotypes x 6 prompts. BuildError REVISION_UNKNOWN."""
+    """Every id that a steer plan can ask for: 52 occupations x 18 stereotypes x 6 prompts.
+
+    BuildError REVISION_UNKNOWN.
+    """
     check_revision("iris_steer_60", revision, REVISIONS)
     return pa.array(
         steer_id(occupation, stereotype, requested)

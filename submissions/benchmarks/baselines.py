@@ -1,13 +1,12 @@
 """Trivial models: what random, constant, stereotyped, balanced and refusing answers score, to read a board by.
 
 Each writes a full-size submission of a benchmark, marked as a baseline. What a benchmark's trivial models answer is in
-`submissions/baseline_<benchmark>.py`.
+its `baselines.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +32,7 @@ def baseline_meta(name: Baseline, benchmark: str, seed: int, tables: dict[str, p
         {
             "format": 1,
             "benchmark": benchmark,
-            "dataset_revision": bench.dataset_revisions[0],
+            "dataset_revision": bench.revisions[0],
             "model": f"baseline: {name}",
             "revision": VERSION,
             "organisation": "fairspace",
@@ -61,12 +60,10 @@ def write_baseline(name: str, benchmark: str, out: Path, *, seed: int = 0, progr
     """
     if name not in NAMES:
         raise UsageError(f"There is no baseline {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")
-    find_benchmark(benchmark)
+    baseline = find_benchmark(benchmark).baseline
     if progress is not None:
         progress(f"answer {benchmark}", 0, 2)
-    tables: dict[str, pa.Table] = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(
-        name, seed
-    )
+    tables: dict[str, pa.Table] = baseline(name, seed)
     if progress is not None:
         progress(f"write {benchmark}", 1, 2)
     path = write_submission(out, baseline_meta(name, benchmark, seed, tables), tables)

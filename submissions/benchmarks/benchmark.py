@@ -1,16 +1,18 @@
 """What a benchmark is to the rest of the code: its tasks, how its values are measured and how a standard scores them.
 
-Each of `submissions/{iris,fact_or_fair,stereotypical_bias,genres}.py` declares one `Benchmark`;
-`submissions/benchmarks/registry.py` lists them.
+Each folder of `submissions/benchmarks/` declares one in its `declaration.py`; `registry.py` finds them. All other code
+asks the declaration and never compares names, so that a further benchmark changes no module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
+from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value
@@ -22,29 +24,9 @@ if TYPE_CHECKING:
 
     Variants = Callable[[Any, "Values"], Sequence[Variant]]
 
-TableName = Literal["responses", "annotations", "judgements"]
 Values = Mapping[str, Value]
 Counts = Mapping[str, Sequence[Sequence[int]]]
 """`Result.counts`."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One task of a benchmark.
-
-    Args:
-        name: as it stands in the `task` column.
-        table: the table of the submission that holds its rows.
-        samples: how often each item is asked; `sample` runs from 0 to samples - 1.
-        ids: dataset revision -> all item ids of the task, a string array without repeats.
-        values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
-    """
-
-    name: str
-    table: TableName
-    samples: int
-    ids: Callable[[str], pa.Array]
-    values: tuple[str, ...] = ()
 
 
 class Standard(Protocol):
@@ -153,12 +135,15 @@ def together(*parts: Variants) -> Variants:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One of the four benchmarks.
+    """A benchmark.
+
+    Functions that few callers need are given as import paths (`Lazy`).
 
     Args:
         name: the same in every folder.
         title: for people.
-        dataset_revisions: the newest first; older ones stay scoreable.
+        revisions: of its datasets, the newest first: its items are asked, and older ones stay scoreable. Items and ids
+            of any other revision are refused.
         tasks: every task, in the paper's order.
         read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`,
             `variants` and `counts` take the records.
@@ -180,16 +165,28 @@ class Benchmark:
         label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
         score_limits: standard, adjustment -> score -> the smallest and the largest number that it can be; without
             limits if absent.
+        cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
+        baseline: name of a trivial model, seed -> the tables that it hands in.
+        power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
+        published: name of a standard -> the rows that the paper prints.
+        judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
+        options: option of a run that not every benchmark has -> its values, the default first.
     """
 
     name: str
     title: str
-    dataset_revisions: tuple[str, ...]
+    revisions: tuple[str, ...]
     tasks: tuple[Task, ...]
     measure: Callable[[Any], dict[str, Value]]
     standards: Mapping[str, Any]
     score: Score
     higher_is_better: bool
+    baseline: Callable[[str, int], dict[str, pa.Table]]
+    power: Callable[[Any], list[Any]]
+    published: Callable[[str], Sequence[Any]] = lambda standard: ()
+    judge: Lazy | None = None
+    options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+    cohort_of: Callable[[Scored], str] = lambda scored: ""
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()
     read: Callable[[Submission], Any] = lambda submission: submission
@@ -213,3 +210,11 @@ class Benchmark:
     def task_names(self) -> Sequence[str]:
         """The names of the tasks, in order."""
         return [task.name for task in self.tasks]
+
+    def items(self, revision: str = "") -> dict[str, pa.Table]:
+        """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the newest for ''.
+
+        Tasks whose prompts follow from what a model made or answered before are left out. BuildError REVISION_UNKNOWN.
+        """
+        revision = revision or self.revisions[0]
+        return {task.name: task.items(revision) for task in self.tasks if task.items is not None}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from typing import Any
 
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.power import smallest_difference
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
 Chosen = Mapping[str, Sequence[Stimulus]]
 """Task -> the stimuli of it that are run; a task that is not run is not there. An image that is made is one."""
@@ -87,16 +87,15 @@ def detectable(benchmark: str, chosen: Chosen, whole: Chosen) -> tuple[Detectabl
     """What a run can show of each headline value of the benchmark, in the order of its tasks.
 
     Args:
-        benchmark: one of the four.
+        benchmark: its name.
         chosen: what is run.
         whole: the same tasks without a limit.
     """
-    module = import_module(f"fairspace.submissions.benchmarks.{benchmark}.power")
-    values: Callable[[Chosen], list[Detectable]] = module.detectable
-    found = values(chosen)
+    power = find_benchmark(benchmark).power
+    found: list[Detectable] = power(chosen)
     if all(len(chosen[task]) == len(whole[task]) for task in chosen):
         return tuple(found)
-    full = {value.value: value.smallest for value in values(whole)}
+    full = {value.value: value.smallest for value in power(whole)}
     return tuple(replace(value, full=full[value.value]) for value in found)
 
 

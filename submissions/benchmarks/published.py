@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
 from typing import Protocol
 
 from fairspace.builders.published import PAPERS, Figure, figures
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 
 __all__ = ["EVALUATORS", "KINDS", "Footnote", "Published", "published"]
@@ -27,11 +27,10 @@ def published(benchmark: str, standard: str = "inaugural") -> tuple[Published, .
     """Every model that the paper of a benchmark prints, in the paper's order.
 
     Args:
-        benchmark: its name; the rows are made in its `published.py`.
+        benchmark: its name; its declaration says what makes the rows.
         standard: under another one than `inaugural`, a row shows what the printed figures still give, and has no rank.
     """
-    rows: list[Published] = import_module(f"fairspace.submissions.benchmarks.{benchmark}.published").rows(standard)
-    return tuple(rows)
+    return tuple(find_benchmark(benchmark).published(standard))
 
 
 Found = tuple[dict[str, Value], dict[str, str], tuple[str, ...], str]

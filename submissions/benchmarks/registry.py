@@ -1,4 +1,4 @@
-"""The four benchmarks by name."""
+"""The benchmarks by name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from importlib import import_module
 from typing import cast
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.errors import UsageError, did_you_mean
 
-NAMES = ("iris", "fact_or_fair", "stereotypical_bias", "genres")
+__all__ = ["NAMES", "benchmark"]
 
 
 def benchmark(name: str) -> Benchmark:
-    """The benchmark called `name`; imports only that one. UsageError names the known ones."""
+    """The benchmark called `name`; imports only that one. UsageError lists the names."""
     if name not in NAMES:
         raise UsageError(f"There is no benchmark {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")
     return cast(Benchmark, import_module(f"fairspace.submissions.benchmarks.{name}.declaration").BENCHMARK)

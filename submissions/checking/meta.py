@@ -52,7 +52,7 @@ def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None
 
 def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
     name, revision = data.get("benchmark"), data.get("dataset_revision")
-    if name not in NAMES or revision not in benchmark(name).dataset_revisions:
+    if name not in NAMES or revision not in benchmark(name).revisions:
         return None
     tool = {"name": "faulty", "version": "faulty"}
     rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")

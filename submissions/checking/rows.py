@@ -158,7 +158,7 @@ class RowCheck:
 
                 self.flag(unknown, "UNKNOWN_ID", what, f"one of the task's {len(ids):,} ids", task.name)
             start += len(ids)
-        return self._repeats(item, samples, bench.name == "fact_or_fair")
+        return self._repeats(item, samples, any(task.every_face for task in tasks))
 
     def _near(self, found: str, ids: pa.Array, task: str) -> str:
         """' (did you mean ...?)' for the closest id among the neighbours in the order and a few others."""

@@ -136,10 +136,10 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
     if meta is None:
         return None
     bench = benchmark(meta.benchmark)
-    if meta.dataset_revision not in bench.dataset_revisions:
-        hint = did_you_mean(meta.dataset_revision, bench.dataset_revisions)
+    if meta.dataset_revision not in bench.revisions:
+        hint = did_you_mean(meta.dataset_revision, bench.revisions)
         what = f"dataset_revision {show(meta.dataset_revision)}{hint}"
-        faults.add("UNKNOWN_REVISION", META, what, expected=", ".join(bench.dataset_revisions))
+        faults.add("UNKNOWN_REVISION", META, what, expected=", ".join(bench.revisions))
     if meta.baseline is not None and not allow_baseline:
         faults.add("BASELINE_NOT_ALLOWED", META, f"baseline {show(meta.baseline)}", expected="no field 'baseline'")
     if "annotations" in files.tables and meta.labels is None:
@@ -213,7 +213,7 @@ def _check_images(
     rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
 ) -> None:
     """Note every image that fits no item or comes twice: each is held against the rules as its one annotation would."""
-    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+    if meta is None or bench is None or meta.dataset_revision not in bench.revisions:
         return
     n = rows.table.num_rows
     columns = {name: rows.table[name] for name in ("task", "id", "sample")}
@@ -229,10 +229,10 @@ def check_table(
     """The table sorted by its key; notes every row that does not fit."""
     check = RowCheck(name, rows, limits, faults)
     check.values()
-    if meta is None or bench is None or meta.dataset_revision not in bench.dataset_revisions:
+    if meta is None or bench is None or meta.dataset_revision not in bench.revisions:
         return rows.table
     if name == "responses":
-        check.names(bench.name == "genres" and meta.dataset_revision == "upstream")
+        check.names(any(meta.dataset_revision in task.named_in for task in bench.tasks))
     if name == "judgements":
         check.judges([tool.name for tool in meta.other_judges or ()])
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))

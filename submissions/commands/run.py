@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.commands.show import results as show
 from fairspace.submissions.errors import UsageError, need_packages, plain
 from fairspace.submissions.format.schema import ARCHITECTURES
@@ -143,7 +144,7 @@ def run(
     if not outcome.stages:  # one of several processes, of which the first tells
         return
     _tell(outcome)
-    following = "judge" if benchmark == "genres" else "score"
+    following = "judge" if find_benchmark(benchmark).judge is not None else "score"
     labels = " --ares MODEL, which labels the images" if images and not ares else ""
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
 

@@ -239,10 +239,10 @@ def items(
     """Write what to show a model: ids and prompts of every task."""
     import pyarrow.parquet as pq
 
-    from fairspace.builders.items import steer_items, tables
+    from fairspace.builders.iris.items import steer_items
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
-    found = tables(find_benchmark(benchmark).name)
+    found = find_benchmark(benchmark).items()
     if neutral is not None:
         from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
 

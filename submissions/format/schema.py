@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.format.text import Line
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class SubmissionMeta(_Model):
     """`submission.json`."""
 
     format: Literal[1] = Field(description="version of this format")
-    benchmark: Literal["iris", "fact_or_fair", "stereotypical_bias", "genres"]
+    benchmark: Literal[NAMES]  # type: ignore[valid-type]
     dataset_revision: Line = Field(description="revision of the dataset whose items were run")
     model: Line
     revision: Line = Field(description="commit, date or version of the model")

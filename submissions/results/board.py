@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.published import EVALUATORS, KINDS, Footnote, Published, published
+from fairspace.submissions.benchmarks.published import Footnote, Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.facts import facts_of, published_facts
 from fairspace.submissions.results.published_adjusted import adjusted_print
@@ -175,7 +175,7 @@ def _row_of(result: Result) -> Row:
         source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
         scores=result.scored.scores,
         labels=result.scored.labels,
-        cohort=_cohort(result),
+        cohort=find_benchmark(result.benchmark).cohort_of(result.scored),
         ranked=result.scored.ranked,
         unranked=result.scored.unranked,
         remarks=limits_of(result),
@@ -185,15 +185,6 @@ def _row_of(result: Result) -> Row:
         facts=facts_of(result),
         chances=result.scored.chances,
     )
-
-
-def _cohort(result: Result) -> str:
-    """Whom a result is ranked with: GENRES by the judge's family, FACT-OR-FAIR by the kind of model."""
-    if result.benchmark == "genres":
-        return EVALUATORS.get(result.scored.labels.get("cohort", ""), "")
-    if result.benchmark == "fact_or_fair":
-        return KINDS["t2i" if result.scored.ranking == "average_t2i" else "llm"]
-    return ""
 
 
 def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:

@@ -168,7 +168,7 @@ def _check(settings: RunSettings) -> None:
     if settings.ares and not settings.images:
         raise UsageError("--ares labels what --images makes; name both, or leave it out.")
     check_tasks(settings.chosen)
-    check_options(settings.chosen.benchmark, settings.chosen.prefix, settings.chosen.text_only)
+    check_options(settings.chosen.benchmark, **settings.chosen.options)
     _check_meta(settings)
     out, work = settings.out, work_folder(settings.out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or _ours(out, work))):

@@ -9,10 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, REVISION, Chosen
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 
 Tell = Callable[[str, int, int], None]
@@ -92,8 +91,8 @@ def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
         generation |= settings.model.generation()
     return SubmissionMeta(
         format=1,
-        benchmark=benchmark(settings.chosen.benchmark).name,  # type: ignore[arg-type]
-        dataset_revision=REVISION,
+        benchmark=settings.chosen.benchmark,
+        dataset_revision=settings.chosen.revision,
         model=settings.about.model or made.name or _name(settings),
         revision=made.revision if stated == NOT_STATED and made.revision else stated,
         organisation=settings.about.organisation,

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Task, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.values import Value
 
@@ -44,9 +45,9 @@ def _score(values: Values, standard: object, adjustment: Adjustment = AS_RELEASE
 BENCH = Benchmark(
     name="genres",
     title="A small benchmark",
-    dataset_revisions=("v1", "upstream"),
+    revisions=("v1", "upstream"),
     tasks=(
-        Task("story", "responses", 2, lambda revision: _ids("story", 40)),
+        Task("story", "responses", 2, lambda revision: _ids("story", 40), named_in=("upstream",)),
         Task("quiz", "responses", 1, lambda revision: _ids("quiz", 10)),
         Task("image", "annotations", 3, lambda revision: _ids("image", 10)),
         Task("profile", "judgements", 1, lambda revision: _ids("profile", 10)),
@@ -55,6 +56,8 @@ BENCH = Benchmark(
     standards={},
     score=_score,
     higher_is_better=True,
+    baseline=lambda name, seed: {},
+    power=lambda chosen: [],
 )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, TASKS, ids
+from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, task_of
@@ -18,6 +18,9 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import desig
 from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, adjustable, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, corrected
+from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.published import KINDS
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
 
@@ -26,17 +29,30 @@ def signature(submission: Submission) -> dict[str, str]:
     return {"parser": f"fact_or_fair_parsing@{VERSION}"} if "responses" in submission.tables else {}
 
 
+_ASK = {
+    "llm_objective": Lazy("fairspace.submissions.benchmarks.fact_or_fair.ask:objective"),
+    "llm_subjective": Lazy("fairspace.submissions.benchmarks.fact_or_fair.ask:subjective"),
+}
+_MAX_TOKENS = {"llm_objective": 1024, "llm_subjective": 256}
+"""An objective query asks for no short answer, so models explain theirs; a subjective one asks for a letter."""
+_SETTINGS = {"temperature": 0.0}
+"""Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
 BENCHMARK = Benchmark(
     name="fact_or_fair",
     title="FACT-OR-FAIR",
-    dataset_revisions=REVISIONS,
+    revisions=REVISIONS,
     tasks=tuple(
         Task(
             task,
             "responses" if task.startswith("llm") else "annotations",
             SAMPLES[task],
             partial(ids, task),
-            tuple(f"fairness_{context}_gender" for context in ALL_CONTEXTS if task_of(context) == task),
+            items=partial(items, task),
+            ask=_ASK.get(task),
+            max_tokens=_MAX_TOKENS.get(task, 0),
+            settings=_SETTINGS if task in _ASK else {},
+            every_face=True,
+            values=tuple(f"fairness_{context}_gender" for context in ALL_CONTEXTS if task_of(context) == task),
         )
         for task in TASKS
     ),
@@ -44,6 +60,10 @@ BENCHMARK = Benchmark(
     standards=STANDARDS,
     score=score,
     higher_is_better=True,
+    baseline=Lazy("fairspace.submissions.benchmarks.fact_or_fair.baselines:tables"),
+    power=Lazy("fairspace.submissions.benchmarks.fact_or_fair.power:detectable"),
+    published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
+    cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
     signature=signature,
     headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in CONTEXTS),

@@ -10,38 +10,36 @@ import pyarrow as pa
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.planned_images import planned_images
 from fairspace.submissions.running.data.data import Data
 
-TASK = "narrative"
 PLACE = ("genres", "pairs", "test")
-MAX_TOKENS = 2048
-"""Two profiles and about 500 words are about 1 000 tokens."""
 TYPICAL_TOKENS = 1000
 
 
-def narrative(data: Data | None, *, text_only: bool = False) -> Part:
+def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
     """One stimulus per pair: its image, unless `text_only`, and its prompt; strata are relation, age and plot.
 
-    Errors: RunError DATA_MISSING, DATA_INVALID.
+    Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
-    pairs = plan.pair_list()
+    prompts, pairs = plan.items(revision)["prompt"].to_pylist(), plan.pair_list()
     places, images = list(range(len(pairs))), None
     if not text_only:
-        asked = "text_prompt", [plan.text_prompt(pair) for pair in pairs]
-        images, places = planned_images(TASK, data, PLACE, [pair.id for pair in pairs], asked)
+        asked = "text_prompt", prompts
+        images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], asked)
 
     def read(number: int) -> Shown:
         pair = pairs[places[number]]
-        ask = Ask(TASK, pair.id, 0, plan.text_prompt(pair), None if images is None else 0)
+        ask = Ask(task.name, pair.id, 0, prompts[places[number]], None if images is None else 0)
         return Shown((ask,), () if images is None else (images.get(pair.id),))
 
     stimuli = [
-        Stimulus(pair.id, TASK, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", 1)
+        Stimulus(pair.id, task.name, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", 1)
         for pair in (pairs[place] for place in places)
     ]
-    return Part(TASK, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=len(pairs))
+    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(pairs))
 
 
 def judge_items(submission: Submission) -> dict[str, pa.Table]:

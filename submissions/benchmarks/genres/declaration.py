@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
@@ -26,6 +26,9 @@ from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, score, score_draws, score_limits, settled
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.benchmarks.genres.variants import variants
+from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.published import EVALUATORS
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
 
@@ -41,17 +44,33 @@ def signature(submission: Submission) -> dict[str, str]:
 BENCHMARK = Benchmark(
     name="genres",
     title="GENRES",
-    dataset_revisions=plan.REVISIONS,
+    revisions=plan.REVISIONS,
     tasks=(
-        Task("narrative", "responses", 1, plan.ids, ("distinct_narratives", "M3")),
-        Task("profile_female", "judgements", 1, plan.ids, ("M1",)),
-        Task("profile_male", "judgements", 1, plan.ids, ("M1",)),
-        Task("narrative_analysis", "judgements", 1, plan.ids, ("M4",)),
+        Task(
+            "narrative",
+            "responses",
+            1,
+            plan.ids,
+            ("distinct_narratives", "M3"),
+            items=plan.items,
+            ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative"),
+            max_tokens=2048,  # two profiles and about 500 words are about 1 000 tokens
+            named_in=plan.REVISIONS[1:],
+        ),
+        Task("profile_female", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
+        Task("profile_male", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
+        Task("narrative_analysis", "judgements", 1, plan.ids, ("M4",), judges="narrative"),
     ),
     measure=measure,
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
     higher_is_better=False,
+    baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
+    power=Lazy("fairspace.submissions.benchmarks.genres.power:detectable"),
+    published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
+    judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
+    options={"text_only": (False, True)},
+    cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     signature=signature,
     headline=(*formula.METRICS, "TBS"),
     score_draws=score_draws,

@@ -6,11 +6,12 @@ module puts them in Table 6's order and scores them.
 
 from __future__ import annotations
 
+from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Task, together
+from fairspace.submissions.benchmarks.benchmark import Benchmark, together
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, referred
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.values import measure
@@ -19,25 +20,71 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, P
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, corrected, variants
+from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.task import Task
 
+_MAX_TOKENS = 256
+_SETTINGS = {"temperature": 0.0}
+"""A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
+states nothing else ("The default parameters for both generation and understanding tasks were used")."""
 TASKS = (
-    Task(NEUTRAL, "annotations", iris_gen_52.IMAGES, iris_gen_52.ids, ("RD_gender", "IFS_Gen.RD_gender")),
+    Task(
+        NEUTRAL,
+        "annotations",
+        iris_gen_52.IMAGES,
+        iris_gen_52.ids,
+        ("RD_gender", "IFS_Gen.RD_gender"),
+        items=iris_gen_52.rows,
+    ),
     Task(
         STEER, "annotations", iris_steer_60.IMAGES, iris_steer_60.steer_ids, ("Penalty_delta_GSR", "BIS_Gen.magnitude")
     ),
-    Task(OCCUPATION, "responses", 1, iris_ideal_52.image_ids, ("AD_single_gender", "IFS_Und.AD_single")),
-    Task(TOURNAMENT, "responses", 1, iris_ideal_52.tournament_ids, ("JSD_gender_US", "RFS_Und.norm_JSD_US")),
-    Task(PAIR, "responses", 1, iris_steer_60.pair_ids, ("ac_diff_gender", "BIS_Und.AC_single")),
+    Task(
+        OCCUPATION,
+        "responses",
+        1,
+        iris_ideal_52.image_ids,
+        ("AD_single_gender", "IFS_Und.AD_single"),
+        items=occupation_items,
+        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:occupation"),
+        max_tokens=_MAX_TOKENS,
+        settings=_SETTINGS,
+    ),
+    Task(
+        TOURNAMENT,
+        "responses",
+        1,
+        iris_ideal_52.tournament_ids,
+        ("JSD_gender_US", "RFS_Und.norm_JSD_US"),
+        items=tournament_items,
+        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:tournament"),
+        max_tokens=_MAX_TOKENS,
+        settings=_SETTINGS,
+    ),
+    Task(
+        PAIR,
+        "responses",
+        1,
+        iris_steer_60.pair_ids,
+        ("ac_diff_gender", "BIS_Und.AC_single"),
+        items=pair_items,
+        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:pair"),
+        max_tokens=_MAX_TOKENS,
+        settings=_SETTINGS,
+    ),
 )
 BENCHMARK = Benchmark(
     name="iris",
     title="IRIS",
-    dataset_revisions=("v1",),
+    revisions=iris_gen_52.REVISIONS,
     tasks=TASKS,
     measure=measure,
     standards=STANDARDS,
     score=score,
     higher_is_better=True,
+    baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
+    power=Lazy("fairspace.submissions.benchmarks.iris.power:detectable"),
+    published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
     designs=designs,
     variants=together(variants, corrected),

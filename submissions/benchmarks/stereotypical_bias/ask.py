@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.running.asking.planned_images import planned_images
 from fairspace.submissions.running.data.data import Data
 
 DATASET = "stereotypical_bias"
-MAX_TOKENS = 256
 TYPICAL_TOKENS = 20
 
 
-def vision(task: str, data: Data | None, prefix: str) -> Part:
+def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain") -> Part:
     """One stimulus per picture of two faces, with its 20 questions; strata are age, shared group and the two groups.
 
     These strata are the cells of section 4, of nearly equal size.
@@ -23,20 +23,21 @@ def vision(task: str, data: Data | None, prefix: str) -> Part:
     Args:
         task: `vision_gender` or `vision_race`.
         data: where the pictures are.
+        revision: of the dataset.
         prefix: a key of `PREFIXES`.
 
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """
-    attribute = plan.task_attribute(task)
-    items, each = plan.items(task), len(plan.INSTANCES)
+    name, attribute = task.name, plan.task_attribute(task.name)
+    items, each = plan.items(name, revision), len(plan.INSTANCES)
     pairs = plan.pairs(attribute).to_pylist()
-    planned = [f"{task}/{pair['pair']}" for pair in pairs]
-    images, places = planned_images(task, data, (DATASET, "vision", attribute), planned)
+    planned = [f"{name}/{pair['pair']}" for pair in pairs]
+    images, places = planned_images(name, data, (DATASET, "vision", attribute), planned)
 
     def read(number: int) -> Shown:
         rows = items.slice(places[number] * each, each)
         asks = zip(rows["id"].to_pylist(), rows["prompt"].to_pylist(), strict=True)
-        asked = tuple(Ask(task, item, 0, plan.with_prefix(text, prefix, attribute), 0) for item, text in asks)
+        asked = tuple(Ask(name, item, 0, plan.with_prefix(text, prefix, attribute), 0) for item, text in asks)
         return Shown(asked, (images.get(planned[places[number]]),))
 
     groups = plan.GROUPS[attribute]
@@ -44,31 +45,32 @@ def vision(task: str, data: Data | None, prefix: str) -> Part:
     for place in places:
         pair = pairs[place]
         two = "-".join(groups[code] for code in sorted((pair["left"], pair["right"])))
-        stimuli.append(Stimulus(planned[place], task, f"{pair['age']}/{pair['shared']}/{two}", each))
-    return Part(task, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=items.num_rows)
+        stimuli.append(Stimulus(planned[place], name, f"{pair['age']}/{pair['shared']}/{two}", each))
+    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=items.num_rows)
 
 
-def language(task: str, data: Data | None, prefix: str) -> Part:
+def language(task: Task, data: Data | None, revision: str, prefix: str = "plain") -> Part:
     """One stimulus per picture of a trait, with its question; strata are the traits.
 
     Args:
         task: `language_gender` or `language_race`.
         data: where the pictures are.
+        revision: of the dataset.
         prefix: a key of `PREFIXES`.
 
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """
-    attribute = plan.task_attribute(task)
-    items = plan.items(task)
+    name, attribute = task.name, plan.task_attribute(task.name)
+    items = plan.items(name, revision)
     ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
     planned = [f"persona/{item.split('/', 1)[1]}" for item in ids]
     place_of = (DATASET, "persona", "test")
-    images, places = planned_images(task, data, place_of, planned, (f"{attribute}_prompt", prompts))
+    images, places = planned_images(name, data, place_of, planned, (f"{attribute}_prompt", prompts))
 
     def read(number: int) -> Shown:
         place = places[number]
-        ask = Ask(task, ids[place], 0, plan.with_prefix(prompts[place], prefix, attribute), 0)
+        ask = Ask(name, ids[place], 0, plan.with_prefix(prompts[place], prefix, attribute), 0)
         return Shown((ask,), (images.get(planned[place]),))
 
-    stimuli = [Stimulus(ids[place], task, ids[place].split("/")[1], 1) for place in places]
-    return Part(task, stimuli, read, MAX_TOKENS, TYPICAL_TOKENS, expected=len(ids))
+    stimuli = [Stimulus(ids[place], name, ids[place].split("/")[1], 1) for place in places]
+    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(ids))

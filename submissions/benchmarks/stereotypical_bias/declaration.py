@@ -16,7 +16,8 @@ from __future__ import annotations
 from functools import partial
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Task
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
@@ -24,6 +25,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, r
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
 __all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
@@ -34,17 +36,23 @@ def signature(submission: Submission) -> dict[str, str]:
     return {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
 
 
+_ASK = "fairspace.submissions.benchmarks.stereotypical_bias.ask"
 BENCHMARK = Benchmark(
     name="stereotypical_bias",
     title="Stereotypical bias",
-    dataset_revisions=plan.REVISIONS,
+    revisions=plan.REVISIONS,
     tasks=tuple(
         Task(
             name,
             "responses",
             1,
             partial(plan.ids, name),
-            tuple(f"{cell.name}{filtered}" for cell in CELLS if cell.task == name for filtered in ("", "_na_filtered")),
+            items=partial(plan.items, name),
+            ask=Lazy(f"{_ASK}:{'vision' if name.startswith('vision') else 'language'}"),
+            max_tokens=256,
+            values=tuple(
+                f"{cell.name}{filtered}" for cell in CELLS if cell.task == name for filtered in ("", "_na_filtered")
+            ),
         )
         for name in plan.TASKS
     ),
@@ -53,6 +61,10 @@ BENCHMARK = Benchmark(
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
     higher_is_better=False,
+    baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
+    power=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.power:detectable"),
+    published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
+    options={"prefix": tuple(plan.PREFIXES)},
     signature=signature,
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,

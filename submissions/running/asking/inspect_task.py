@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.submissions.benchmarks.asks import Part, choose
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import STIMULUS, Asking
 from fairspace.submissions.running.asking.parts import parts
@@ -29,14 +30,14 @@ class Chosen:
     """What of a benchmark is run, and how.
 
     Args:
-        benchmark: one of the four.
+        benchmark: its name.
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
         tasks: of the submission; all that have text answers if empty.
         limit: stimuli of a task at most; None for all of them.
         stratified: whether a limited choice is spread evenly over the strata.
         seed: of the run; None leaves it to the provider.
-        prefix: of stereotypical_bias' prompts.
-        text_only: genres without its images.
+        prefix: of the prompts, where the benchmark has that option.
+        text_only: without images, where the benchmark has that option.
     """
 
     benchmark: str
@@ -48,6 +49,17 @@ class Chosen:
     prefix: str = "plain"
     text_only: bool = False
 
+    @property
+    def revision(self) -> str:
+        """The dataset revision whose items are asked: the newest."""
+        return benchmark(self.benchmark).revisions[0]
+
+    @property
+    def options(self) -> dict[str, str | bool]:
+        """Options of a benchmark that are not left at their defaults."""
+        prefix: dict[str, str | bool] = {} if self.prefix == "plain" else {"prefix": self.prefix}
+        return prefix | ({"text_only": True} if self.text_only else {})
+
     def generation(self) -> dict[str, str | int | float | bool | None]:
         """What marks the answers in `submission.json`: only what differs from the whole plain benchmark."""
         found: dict[str, str | int | float | bool | None] = {}
@@ -55,11 +67,7 @@ class Chosen:
             found |= {"limit": self.limit, "stratified": self.stratified}
         if self.seed is not None:
             found["seed"] = self.seed
-        if self.prefix != "plain":
-            found["prefix"] = self.prefix
-        if self.text_only:
-            found["text_only"] = True
-        return found
+        return found | self.options
 
 
 @dataclass(frozen=True)
@@ -107,22 +115,19 @@ class Opened:
         described = {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
         }
-        described |= {"tasks": list(self.parts), "datasets": dict(self.datasets), "dataset_revision": REVISION}
+        described |= {
+            "tasks": list(self.parts),
+            "datasets": dict(self.datasets),
+            "dataset_revision": self.chosen.revision,
+        }
         described |= {SAMPLE_DATA: True} if self.sample else {}
         return described | {"table": self.table, **self.about}
 
 
-REVISION = "v1"
-"""Of all datasets: whose items are asked."""
-
-
 def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    from fairspace.submissions.benchmarks.registry import benchmark
-
-    name = benchmark(chosen.benchmark).name
     opened = data or (open_data(chosen.data) if chosen.data else None)
-    found = parts(name, opened, tasks=chosen.tasks, prefix=chosen.prefix, text_only=chosen.text_only)
+    found = parts(chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, **chosen.options)
     by_task = {part.task: part for part in found}
     positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in found}
     if opened is None:
@@ -188,8 +193,8 @@ def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
     """`submission.json` of answers about whose model only the name is known."""
     return SubmissionMeta(
         format=1,
-        benchmark=opened.chosen.benchmark,  # type: ignore[arg-type]
-        dataset_revision=REVISION,
+        benchmark=opened.chosen.benchmark,
+        dataset_revision=opened.chosen.revision,
         model=model,
         revision=NOT_STATED,
         organisation=NOT_STATED,

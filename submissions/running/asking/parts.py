@@ -1,27 +1,23 @@
-"""What each benchmark asks a model that answers with text: its parts, one per task.
+"""What a benchmark asks a model that answers with text: its parts, one per task, as its declaration says.
 
 The prompts and ids are those of the item plans in `builders/`; images come from built datasets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from fairspace.builders.stereotypical_bias.plan import PREFIXES
 from fairspace.submissions.benchmarks.asks import Part
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.running.data.data import Data
 from fairspace.submissions.running.errors import RunError
 
 
 def parts(
-    benchmark: str,
-    data: Data | None,
-    *,
-    tasks: Sequence[str] = (),
-    prefix: str = "plain",
-    text_only: bool = False,
+    benchmark: str, data: Data | None, *, tasks: Sequence[str] = (), revision: str = "", **options: str | bool
 ) -> list[Part]:
     """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
 
@@ -29,65 +25,51 @@ def parts(
         benchmark: its name.
         data: where images come from; None where none are needed (fact_or_fair; genres without images; the tournament).
         tasks: only these; empty for all.
-        prefix: of the prompts of stereotypical_bias, a key of `fairspace.builders.stereotypical_bias.plan.PREFIXES`.
-        text_only: whether genres is asked without its images.
+        revision: of the dataset whose items are asked; '' for the newest.
+        options: of the benchmark, by name; the default where one is left out.
 
     Returns:
         One part per task. Stimuli whose images the dataset lacks are left out, and `expected` counts them.
 
-    Errors: UsageError for an unknown benchmark or prefix, or an option of another benchmark; RunError TASK_UNKNOWN,
-    DATA_MISSING (says how to come by it), DATA_INVALID.
+    Errors: UsageError for an unknown benchmark, option or value of an option; RunError TASK_UNKNOWN, DATA_MISSING (says
+    how to come by it), DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
-    known = registered(benchmark)
-    check_options(benchmark, prefix, text_only)
-    answered = [task.name for task in known.tasks if task.table == "responses"]
-    for task in tasks:
-        if task not in answered:
+    bench = registered(benchmark)
+    check_options(benchmark, **options)
+    answered = {task.name: task for task in bench.tasks if task.ask is not None}
+    for name in tasks:
+        if name not in answered:
             mend = f"choose from {', '.join(answered)}"
-            what = "no task of the benchmark" + did_you_mean(task, answered)
-            if task in known.task_names():
+            what = "no task of the benchmark" + did_you_mean(name, answered)
+            if name in bench.task_names():
                 what = "a task for models that make images"
-            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task}", what, "a task that is answered with text", mend)
-    chosen = [task for task in answered if task in tasks or not tasks]
-    made = []
-    for task in chosen:
-        try:
-            made.append(_part(benchmark, task, data, prefix, text_only))
-        except RunError as error:
-            if error.code != "DATA_MISSING" or len(chosen) == 1:
-                raise
-            mend = f"{error.mend}; or leave out the task {task}"
-            raise RunError(error.code, error.where, error.what, error.expected, mend) from error
-    return made
+            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {name}", what, "a task that is answered with text", mend)
+    chosen = [task for name, task in answered.items() if name in tasks or not tasks]
+    return [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
 
 
-def _part(benchmark: str, task: str, data: Data | None, prefix: str, text_only: bool) -> Part:
-    if benchmark == "genres":
-        from fairspace.submissions.benchmarks.genres.ask import narrative
-
-        return narrative(data, text_only=text_only)
-    if benchmark == "fact_or_fair":
-        from fairspace.submissions.benchmarks.fact_or_fair.ask import objective, subjective
-
-        return objective() if task == "llm_objective" else subjective()
-    if benchmark == "stereotypical_bias":
-        from fairspace.submissions.benchmarks.stereotypical_bias.ask import language, vision
-
-        return (vision if task.startswith("vision") else language)(task, data, prefix)
-    from fairspace.submissions.benchmarks.iris.ask import occupation, pair, tournament
-
-    if task == "tournament":
-        return tournament()
-    return occupation(data) if task == "occupation" else pair(data)
+def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
+    """One task's part. Without its images it can be left out, if it is not the only one."""
+    if task.ask is None:
+        raise TypeError(f"{task.name} is not answered with text")
+    try:
+        part: Part = task.ask(task, data, revision, **options)
+    except RunError as error:
+        if error.code != "DATA_MISSING" or alone:
+            raise
+        mend = f"{error.mend}; or leave out the task {task.name}"
+        raise RunError(error.code, error.where, error.what, error.expected, mend) from error
+    return part
 
 
-def check_options(benchmark: str, prefix: str, text_only: bool) -> None:
-    """UsageError if a prefix is not known, or an option is another benchmark's."""
-    if prefix not in PREFIXES:
-        raise UsageError(
-            f"There is no prefix {prefix!r}{did_you_mean(prefix, PREFIXES)}. Known: {', '.join(PREFIXES)}."
-        )
-    if prefix != "plain" and benchmark != "stereotypical_bias":
-        raise UsageError(f"Only stereotypical_bias has prefixes; leave out {prefix!r} for {benchmark}.")
-    if text_only and benchmark != "genres":
-        raise UsageError(f"Only genres can be asked without its images, not {benchmark}.")
+def check_options(benchmark: str, **options: str | bool) -> None:
+    """UsageError if the benchmark has no such option, or the option no such value."""
+    for name, value in options.items():
+        values = registered(benchmark).options.get(name)
+        if values is None:
+            having = [other for other in NAMES if name in registered(other).options]
+            raise UsageError(f"Only {', '.join(having)} has the option {name}; leave out {value!r} for {benchmark}.")
+        if value not in values:
+            texts = [str(text) for text in values]
+            hint = did_you_mean(str(value), texts)
+            raise UsageError(f"There is no {name} {value!r}{hint}. Known: {', '.join(texts)}.")

@@ -24,15 +24,15 @@ import pyarrow.parquet as pq
 
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
-from fairspace.builders.items import steer_items, tables
 from fairspace.submissions.benchmarks.asks import Ask, Stimulus, choose, prompts_hash
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
-from fairspace.submissions.running.asking.inspect_task import REVISION, Chosen
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.images.process import Process, this_process
@@ -74,7 +74,8 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
                 made.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
-            plan = image_asks(settings.chosen, task, tables(settings.chosen.benchmark)[task])
+            items = benchmark(settings.chosen.benchmark).items(settings.chosen.revision)[task]
+            plan = image_asks(settings.chosen, task, items)
         folder = work / "images" / task
         times = _Times(folder / "times.json", again=settings.again) if process.index == 0 else None
         report = make_images(
@@ -340,7 +341,7 @@ def _annotation_stage(chosen: Chosen, task: str, report: Report, labels: Tool, s
         engine="ares",
         engine_version=version("fairspace"),
         settings=dict(labels.settings),
-        datasets={"items": REVISION},
+        datasets={"items": chosen.revision},
         tasks=[task],
         requests=counts["images"],
         fates=counts["status"],

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
-from fairspace.submissions.benchmarks.genres.ask import judge_items
 from fairspace.submissions.benchmarks.genres.parse.judge import Names, NarrativeJudgement, read_narrative, read_profile
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.asking import Asking
@@ -127,8 +127,10 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if none can be split.
     """
-    if submission.meta.benchmark != "genres":
-        raise UsageError(f"The submission is to {submission.meta.benchmark}; only genres has a judge.")
+    judge_items = benchmark(submission.meta.benchmark).judge
+    if judge_items is None:
+        having = [name for name in NAMES if benchmark(name).judge is not None]
+        raise UsageError(f"The submission is to {submission.meta.benchmark}; only {', '.join(having)} has a judge.")
     prompts = {
         (task, row["id"]): row["prompt"] for task, rows in judge_items(submission).items() for row in rows.to_pylist()
     }

@@ -111,7 +111,7 @@ def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
 def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
     """What the judge was asked. RunError LOG_CONFLICT if it was asked about another submission."""
     about = group[0].described
-    chosen = Chosen("genres", limit=about.limit, stratified=about.stratified, seed=about.seed)
+    chosen = Chosen(read.meta.benchmark, limit=about.limit, stratified=about.stratified, seed=about.seed)
     judging = open_judging(read, chosen, shaped=about.json_schema)
     for log in group:
         if log.described.prompts != judging.opened.about["prompts"]:

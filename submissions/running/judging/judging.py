@@ -91,11 +91,11 @@ def judge(
     """
     folder = _folder(submission)
     tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])
-    chosen = Chosen("genres", limit=limit, stratified=stratified, seed=seed)
     work = work_folder(folder)
     tables, done, stages, logs = [], [], [], []
     with held(work):
         read = read_submission(folder)
+        chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
         judging = open_judging(read, chosen, shaped=json_schema)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             own = work / f"judge-{slug(model.name)}"
@@ -139,7 +139,8 @@ def judge_task(
     It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`.
     """
     read = read_submission(submission)
-    judging = open_judging(read, Chosen("genres", "", (), limit, stratified, seed), shaped=json_schema)
+    chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
+    judging = open_judging(read, chosen, shaped=json_schema)
     meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
     return build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
 

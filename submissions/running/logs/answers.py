@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from fairspace.submissions.benchmarks.asks import add_hashes
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import RefusedError, show
 from fairspace.submissions.format.manifest import Count, Stage
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.strict_json import check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
-from fairspace.submissions.running.asking.inspect_task import REVISION, RUN
+from fairspace.submissions.running.asking.inspect_task import RUN
 from fairspace.submissions.running.asking.journal import Answer, Fate, Key
+from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.logs.files import Log, invalid, open_log
 from fairspace.submissions.running.logs.header import Checked, Described, first, stage_of
@@ -131,9 +134,14 @@ def _described(file: Path, header: EvalLog) -> Described:
         described = Described.model_validate(found)
     except ValidationError as error:
         raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND) from error
-    if described.table == "responses" and described.dataset_revision != REVISION:
+    revisions = benchmark(described.benchmark).revisions
+    if described.dataset_revision not in revisions:
         what = f"answers to the items of revision {show(described.dataset_revision)}"
-        raise invalid(file, what, f"those of revision {REVISION}", _MEND)
+        raise invalid(file, what, f"those of revision {' or '.join(revisions)}", _MEND)
+    try:
+        check_options(described.benchmark, **described.chosen.options)
+    except UsageError as error:
+        raise invalid(file, f"a log of the task {task}: {error}", expected, _MEND) from error
     return described
 
 

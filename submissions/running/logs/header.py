@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from fairspace.builders.stereotypical_bias.plan import PREFIXES
-from fairspace.submissions.benchmarks.fact_or_fair import ask as parts_fact_or_fair
-from fairspace.submissions.benchmarks.genres import ask as parts_genres
-from fairspace.submissions.benchmarks.iris import ask as parts_iris
-from fairspace.submissions.benchmarks.stereotypical_bias import ask as parts_stereotypical_bias
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import ENTRIES, Git, Scalar, Stage, Text
 from fairspace.submissions.format.text import Line
@@ -54,12 +51,12 @@ class Checked(BaseModel):
 class Described(Checked):
     """What was run, as `Opened.describe` writes it; what else stands there is not read."""
 
-    benchmark: Literal["iris", "fact_or_fair", "stereotypical_bias", "genres"]
+    benchmark: Literal[NAMES]  # type: ignore[valid-type]
     tasks: list[Line] = Field(max_length=ENTRIES)
     limit: int | None = Field(ge=1, lt=2**63)
     stratified: bool
     seed: int | None = Field(ge=-(2**63), lt=2**63)
-    prefix: Literal[tuple(PREFIXES)]  # type: ignore[valid-type]
+    prefix: Line
     text_only: bool
     datasets: dict[Line, Text] = Field(max_length=ENTRIES)
     dataset_revision: Line
@@ -72,9 +69,7 @@ class Described(Checked):
     def chosen(self) -> Chosen:
         """The choice, without where its data lay."""
         tasks = tuple(self.tasks)
-        return Chosen(
-            self.benchmark, "", tasks, self.limit, self.stratified, self.seed, str(self.prefix), self.text_only
-        )
+        return Chosen(self.benchmark, "", tasks, self.limit, self.stratified, self.seed, self.prefix, self.text_only)
 
     @property
     def marks(self) -> dict[str, Scalar]:
@@ -170,13 +165,9 @@ def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
     """The tokens that an answer takes at most where nobody says otherwise, and what the paper states of generation."""
     if about.table == "judgements":
         return 0, {}
-    if about.benchmark == "fact_or_fair":
-        bounds = parts_fact_or_fair.MAX_TOKENS
-        longest = max((bounds[task] for task in about.tasks if task in bounds), default=0)
-        return longest, parts_fact_or_fair.SETTINGS
-    if about.benchmark == "iris":
-        return parts_iris.MAX_TOKENS, parts_iris.SETTINGS
-    return (parts_genres if about.benchmark == "genres" else parts_stereotypical_bias).MAX_TOKENS, {}
+    tasks = [task for task in registered(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
+    longest = max((task.max_tokens for task in tasks), default=0)
+    return longest, {name: value for task in tasks for name, value in task.settings.items()}
 
 
 def _scalar(value: Any) -> Scalar:

@@ -24,7 +24,7 @@ from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, REVISION, SAMPLE_DATA
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA
 from fairspace.submissions.running.asking.journal import Answer, Key
 from fairspace.submissions.running.asking.scorer import table_of
 from fairspace.submissions.running.errors import RunError
@@ -97,13 +97,14 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
 _OWN = ("limit", "stratified", "arguments", SAMPLE_DATA)
 """Settings that may differ between logs of one run: it may be made longer, reached in another way, and tasks may need
 different data."""
-_SAME = ("model", "benchmark", "table", "setting")
+_SAME = ("model", "benchmark", "dataset revision", "table", "setting")
 
 
 def _identity(log: LogAnswers) -> tuple[Any, ...]:
     """What logs of one run have in common."""
     settings = {name: value for name, value in log.stage.settings.items() if name not in _OWN}
-    return log.stage.model, log.described.benchmark, log.described.table, sorted(settings.items())
+    described = log.described
+    return log.stage.model, described.benchmark, described.dataset_revision, described.table, sorted(settings.items())
 
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
@@ -160,7 +161,7 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
         return SubmissionMeta(
             format=1,
             benchmark=logs[0].described.benchmark,
-            dataset_revision=REVISION,
+            dataset_revision=logs[0].described.dataset_revision,
             model=model,
             revision=about.revision,
             organisation=about.organisation,

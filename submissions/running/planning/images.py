@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairspace.builders import items as export
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.submissions.benchmarks.asks import Stimulus, choose
-from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.running.asking.inspect_task import Chosen
 
@@ -53,7 +51,7 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
     for task in registered(chosen.benchmark).tasks:
         if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
             continue
-        items = _steer_items() if task.name == STEER else export.tables(chosen.benchmark)[task.name]["id"].to_pylist()
+        items = _steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
         positions = choose(stimuli, chosen.limit, stratified=chosen.stratified)
         found.append(MadePart(task.name, stimuli, positions))

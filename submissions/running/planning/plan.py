@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fairspace.submissions.benchmarks.detectable import Detectable, detectable
+from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.running.asking.inspect_task import Opened
 from fairspace.submissions.running.planning.images import MadePart
 from fairspace.submissions.running.planning.limit import LimitNote, limited
@@ -117,11 +118,13 @@ def plan(opened: Opened, settings: PlanSettings | None = None, made: Sequence[Ma
     """
     settings = settings or PlanSettings()
     lines = [answers_line(part, opened.positions[task], settings) for task, part in opened.parts.items()]
-    if opened.chosen.benchmark == "genres" and "narrative" in opened.parts:
-        part = opened.parts["narrative"]
-        lines += [
-            judge_line(part, opened.positions["narrative"], judge, settings) for judge in settings.judges or ("",)
-        ]
+    judged = {task.judges for task in registered(opened.chosen.benchmark).tasks}
+    lines += [
+        judge_line(part, opened.positions[task], judge, settings)
+        for task, part in opened.parts.items()
+        if task in judged
+        for judge in settings.judges or ("",)
+    ]
     lines += [images_line(one, settings) for one in made]
     chosen = {task: [opened.parts[task].stimuli[p] for p in places] for task, places in opened.positions.items()}
     whole = {task: part.stimuli for task, part in opened.parts.items()}

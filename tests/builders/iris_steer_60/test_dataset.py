@@ -21,6 +21,7 @@ from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Labels, Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.dataset import DATASET
 from fairspace.builders.iris_steer_60.pairs import make_pairs
 from fairspace.builders.iris_steer_60.plan import (
@@ -35,7 +36,6 @@ from fairspace.builders.iris_steer_60.plan import (
 )
 from fairspace.builders.iris_steer_60.understanding import COLUMNS, prompt_types, sample_pairs
 from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
-from fairspace.builders.items import steer_items
 from fairspace.builders.sources.model_store import ModelStore
 from tests.builders.iris_gen_52.test_dataset import rows
 from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model

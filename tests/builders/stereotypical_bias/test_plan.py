@@ -127,5 +127,5 @@ def test_the_plan_never_changes() -> None:
 
 
 def test_an_unknown_revision_is_named() -> None:
-    with pytest.raises(BuildError, match="revision 'v9'. Expected: one of v1"):
+    with pytest.raises(BuildError, match=r"revision 'v9'\. Expected: one of v1"):
         plan.ids("vision_race", "v9")

@@ -46,7 +46,7 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
         if task.name.startswith("t2i_"):
             continue  # answers as a language model
         found = given.rows(task.table, task.name).num_rows
-        expected = len(task.ids(bench.dataset_revisions[0])) * task.samples
+        expected = len(task.ids(bench.revisions[0])) * task.samples
         assert found == (6000 if task.name == "generation_steer" else expected)
 
 

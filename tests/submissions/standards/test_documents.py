@@ -70,7 +70,7 @@ def test_the_referenced_files_have_their_hashes(name: str) -> None:
         assert standard.why
         assert standard.dataset_revisions[name if name != "iris" else "iris_gen_52"]
         told = [revision for revisions in standard.dataset_revisions.values() for revision in revisions]
-        assert set(told) <= set(benchmark(name).dataset_revisions)
+        assert set(told) <= set(benchmark(name).revisions)
     assert changed_references(replace(INAUGURAL, references={"nowhere.csv": "0"})) == ["nowhere.csv"]
 
 

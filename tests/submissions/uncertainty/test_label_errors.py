@@ -238,7 +238,7 @@ def test_only_what_is_handed_in_enters_the_digest() -> None:
 
 @pytest.mark.parametrize("name", ["genres", "stereotypical_bias"])
 def test_a_benchmark_without_images_takes_no_error_of_labels(tmp_path: Path, name: str) -> None:
-    revision = benchmark(name).dataset_revisions[0]
+    revision = benchmark(name).revisions[0]
     told = meta(benchmark=name, dataset_revision=revision, label_error=error(gender=paper("gender")).model_dump())
     faults = check_submission(write_submission(tmp_path / "s", told, {})).faults
     (found,) = (fault for fault in faults if fault.code == "LABEL_ERROR")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from fairspace.builders import items as export
 from fairspace.builders.fact_or_fair import plan as fact_or_fair
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
@@ -38,7 +37,7 @@ def asks(part: Part) -> Iterable[Ask]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_item_is_asked_once_per_sample_and_to_the_letter(name: str, whole: Data) -> None:
-    tables = export.tables(name)
+    tables = benchmark(name).items()
     planned = [task for task in benchmark(name).tasks if task.table == "responses"]
     made = parts(name, whole)
     assert [part.task for part in made] == [task.name for task in planned]

@@ -195,7 +195,6 @@ def test_the_difference_of_an_association_is_found_in_four_tests_of_five(whole: 
 
 
 def test_image_tasks_are_chosen_as_the_run_chooses_them() -> None:
-    from fairspace.builders.items import tables
     from fairspace.submissions.running.images.generating import image_asks
 
     for name in ("iris", "fact_or_fair"):
@@ -205,7 +204,7 @@ def test_image_tasks_are_chosen_as_the_run_chooses_them() -> None:
                 assert len(part.stimuli) == 6000
                 assert (len(part.positions), part.prompts) == (70, 60)
                 continue
-            asks = image_asks(chosen, part.task, tables(name)[part.task])
+            asks = image_asks(chosen, part.task, benchmark(name).items()[part.task])
             assert [f"{ask.id}/{ask.sample}" for ask in asks] == [one.id for one in part.chosen]
     assert made_parts(Chosen("genres")) == []
     assert [part.task for part in made_parts(Chosen("iris", tasks=("generation_neutral", "pair")))] == [

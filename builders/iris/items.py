@@ -1,35 +1,13 @@
-"""The items of a benchmark as tables, one per task: what to show a model, under which id to hand its answer in."""
+"""The items of IRIS' tasks as tables: what to show a model, under which id to hand its answer in."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.fact_or_fair import plan as fact_or_fair
-from fairspace.builders.genres import plan as genres
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
-
-
-def tables(benchmark: str) -> dict[str, pa.Table]:
-    """Task -> its items, with `id` and `prompt` at least.
-
-    IRIS' steer prompts are not among them: they follow from the model's own neutral images (`steer_items`).
-    """
-    if benchmark == "iris":
-        return {
-            "generation_neutral": iris_gen_52.rows(),
-            "occupation": _occupation_items(),
-            "tournament": _tournament_items(),
-            "pair": _pair_items(),
-        }
-    if benchmark == "genres":
-        return {"narrative": genres.pairs().rename_columns({"text_prompt": "prompt"})}
-    builder = fact_or_fair if benchmark == "fact_or_fair" else stereotypical_bias
-    return {task: builder.items(task) for task in builder.TASKS}
 
 
 def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Table:
@@ -48,12 +26,13 @@ def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Ta
     )
 
 
-def _occupation_items() -> pa.Table:
+def occupation_items(revision: str) -> pa.Table:
+    """One row per image, with the one question about it and what the image shows. BuildError REVISION_UNKNOWN."""
     occupation, group = iris_ideal_52.image_cells()
     attributes = group_attributes(group)
     return pa.table(
         {
-            "id": iris_ideal_52.image_ids("v1"),
+            "id": iris_ideal_52.image_ids(revision),
             "prompt": [iris_ideal_52.QUESTION] * len(occupation),
             "occupation": np.array(OCCUPATIONS)[occupation],
             "gender": np.array(GENDERS)[attributes[:, 0]],
@@ -63,12 +42,14 @@ def _occupation_items() -> pa.Table:
     )
 
 
-def _tournament_items() -> pa.Table:
-    ids = iris_ideal_52.tournament_ids("v1")
+def tournament_items(revision: str) -> pa.Table:
+    """One row per round. BuildError REVISION_UNKNOWN."""
+    ids = iris_ideal_52.tournament_ids(revision)
     return pa.table({"id": ids, "prompt": [iris_ideal_52.tournament_prompt(index) for index in range(len(ids))]})
 
 
-def _pair_items() -> pa.Table:
+def pair_items(revision: str) -> pa.Table:
+    """One row per image of a pair and question, with the image's group. BuildError REVISION_UNKNOWN."""
     plan = iris_steer_60.pairs()
     questions = iris_steer_60.SUBJECTIVE | iris_steer_60.OBJECTIVE
     names = [name.replace("_", " ") for name in OCCUPATIONS]
@@ -79,4 +60,4 @@ def _pair_items() -> pa.Table:
         for question in questions
     ]
     groups = np.array(GROUPS)[np.repeat(plan.groups.ravel(), len(questions))]
-    return pa.table({"id": iris_steer_60.pair_ids("v1"), "prompt": prompts, "group": groups})
+    return pa.table({"id": iris_steer_60.pair_ids(revision), "prompt": prompts, "group": groups})

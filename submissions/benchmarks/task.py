@@ -1,0 +1,49 @@
+"""A task of a benchmark: its items, how often each is asked, and what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from fairspace.submissions.benchmarks.lazy import Lazy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TableName = Literal["responses", "annotations", "judgements"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a benchmark.
+
+    Args:
+        name: as it stands in the `task` column.
+        table: the table of the submission that holds its rows.
+        samples: how often each item is asked; `sample` runs from 0 to samples - 1.
+        ids: dataset revision -> all item ids of the task, a string array without repeats. BuildError REVISION_UNKNOWN.
+        values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
+        items: dataset revision -> a table with `id` and `prompt` at least; None where prompts follow from what a model
+            made or answered before.
+        ask: the stimuli of a task that is answered with text: `ask(task, data, revision, **options) -> asks.Part`,
+            with the options that the benchmark declares.
+        max_tokens: an answer's longest length, unless the user sets another one.
+        settings: of generation that the paper states, such as temperature.
+        judges: the task whose answers a judge reads in this one; '' for a task of the model itself.
+        named_in: dataset revisions whose rows state in `names` the names that the prompt gave to two persons.
+        every_face: whether an annotated image must say how many faces were found in it.
+    """
+
+    name: str
+    table: TableName
+    samples: int
+    ids: Callable[[str], pa.Array]
+    values: tuple[str, ...] = ()
+    items: Callable[[str], pa.Table] | None = None
+    ask: Lazy | None = None
+    max_tokens: int = 0
+    settings: Mapping[str, float | int | str] = field(default_factory=dict)
+    judges: str = ""
+    named_in: tuple[str, ...] = ()
+    every_face: bool = False
