@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def redraw(image: Image, face: Face, asked: Asked, seed: int) -> Image:
+def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
     """The picture with its person drawn again.
 
     Args:
         image: a drawing.
         face: its one face, as measured.
-        asked: the labels to change.
+        wanted: the labels to change.
         seed: decides what neither the picture nor the instruction says (swatch of a new skin tone, colour under grey).
 
     Returns:
@@ -37,7 +37,7 @@ def redraw(image: Image, face: Face, asked: Asked, seed: int) -> Image:
     from PIL import Image as Images
 
     before = _sitter(face, seed)
-    after = _changed(before, asked, seed)
+    after = _changed(before, wanted, seed)
     pixels = np.asarray(image.convert("RGB"), dtype=np.float64)
     _, old = _layer(before, face, image.size)
     paint_after, new = _layer(after, face, image.size)
@@ -66,26 +66,26 @@ def _sitter(face: Face, seed: int) -> Sitter:
     )
 
 
-def _changed(who: Sitter, asked: Asked, seed: int) -> Sitter:
+def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
     random = draws("edit", seed)
-    tones = BUCKETS.get(asked.skin_tone, ())
+    tones = BUCKETS.get(wanted.skin_tone, ())
     monk = who.monk if not tones or who.monk in tones else tones[random.randint(len(tones))]
     hair = hair_colours(monk)
     accessory = who.accessory
-    if asked.accessories is not None:
-        accessory = (who.accessory or ("glasses", "tie")[random.randint(2)]) if asked.accessories else ""
-    gender = asked.gender or who.gender
+    if wanted.accessories is not None:
+        accessory = (who.accessory or ("glasses", "tie")[random.randint(2)]) if wanted.accessories else ""
+    gender = wanted.gender or who.gender
     return replace(
         who,
         gender=gender,
-        age=asked.age or who.age,
+        age=wanted.age or who.age,
         monk=monk,
         hair=who.hair if who.hair in hair else hair[random.randint(len(hair))],
-        attire=asked.attire or who.attire,
-        expression=asked.expression or who.expression,
+        attire=wanted.attire or who.attire,
+        expression=wanted.expression or who.expression,
         accessory=accessory,
-        insignia=who.insignia if asked.insignia is None else asked.insignia,
-        facial_hair=who.facial_hair and gender == "male" if asked.facial_hair is None else asked.facial_hair,
+        insignia=who.insignia if wanted.insignia is None else wanted.insignia,
+        facial_hair=who.facial_hair and gender == "male" if wanted.facial_hair is None else wanted.facial_hair,
     )
 
 

@@ -67,15 +67,15 @@ def _irises(pixels: Pixels) -> list[tuple[float, float, float]]:
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
     mask = (green - red > 48) & (blue - red > 48) & (abs(green - blue) < 50)
     marked, _ = ndimage.label(mask)
-    found = []
+    faces = []
     for number, part in enumerate(ndimage.find_objects(marked), start=1):
         high, wide = (edge.stop - edge.start for edge in part)
         area = int((marked[part] == number).sum())
         if min(wide, high) < 2 * _SMALLEST or max(wide, high) > 1.5 * min(wide, high) or area < 0.45 * wide * high:
             continue
         middle = ((part[1].start + part[1].stop - 1) / 2, (part[0].start + part[0].stop - 1) / 2)
-        found.append((*middle, (wide + high) / 4))
-    return found
+        faces.append((*middle, (wide + high) / 4))
+    return faces
 
 
 def find_faces(pixels: Pixels) -> list[Face]:
@@ -134,8 +134,8 @@ class Look:
 
     def patches(self, x: float, y: float, half: float) -> list[Colour]:
         """The colours on both sides, those that are seen."""
-        found = (self.patch(x, y, half, side) for side in self.sides)
-        return [colour for colour in found if colour is not None]
+        patches = (self.patch(x, y, half, side) for side in self.sides)
+        return [colour for colour in patches if colour is not None]
 
 
 def is_grey(colour: Colour) -> bool:

@@ -43,17 +43,17 @@ class DrawnMatcher:
 def _agreement(faces: list[Face], wish: Wish) -> float:
     checks = [len(faces) == len(wish.people)]
     left = list(faces)
-    for asked in wish.people:
+    for person in wish.people:
         if left:
-            best = max(left, key=lambda face: sum(_checks(face, asked)))
+            best = max(left, key=lambda face: sum(_checks(face, person)))
             left.remove(best)
-            checks += _checks(best, asked)
+            checks += _checks(best, person)
         else:
-            checks += [False] * sum(value not in ("", None) for value in asdict(asked).values())
+            checks += [False] * sum(value not in ("", None) for value in asdict(person).values())
     return (sum(checks) - sum(not check for check in checks)) / len(checks)
 
 
-def _checks(face: Face, asked: Asked) -> list[bool]:
+def _checks(face: Face, person: Asked) -> list[bool]:
     accessories = None if face.accessory == "" else face.accessory != "none"
     seen = replace(
         Asked(face.gender, face.age, face.skin_tone, face.attire, face.expression),
@@ -61,7 +61,7 @@ def _checks(face: Face, asked: Asked) -> list[bool]:
         insignia=face.insignia,
         facial_hair=face.facial_hair,
     )
-    said = {key: value for key, value in asdict(asked).items() if value not in ("", None)}
+    said = {key: value for key, value in asdict(person).items() if value not in ("", None)}
     return [getattr(seen, key) == value for key, value in said.items()]
 
 

@@ -94,11 +94,11 @@ def read_prompt(text: str) -> Wish:
     for trait, prompt in IMAGE_PROMPTS.items():
         if text.strip(" .").startswith(prompt.lower().strip(" .")):
             return Wish((), trait)
-    genders = [(found.start(), gender) for gender, words in _GENDERS.items() for found in _words(words, text)[:1]]
-    one = read_person(text)
-    people: tuple[Asked, ...] = (one,)
+    genders = [(match.start(), gender) for gender, words in _GENDERS.items() for match in _words(words, text)[:1]]
+    person = read_person(text)
+    people: tuple[Asked, ...] = (person,)
     if len(genders) == 2:
-        people = tuple(_replace_gender(one, gender) for _, gender in sorted(genders))
+        people = tuple(_replace_gender(person, gender) for _, gender in sorted(genders))
     occupation = next((name for name in OCCUPATIONS if _words(name.replace("_", "[ _]"), text)), "")
     return Wish(people, "", occupation, next((way for way, words in _INCOMPLETE.items() if _words(words, text)), ""))
 
@@ -115,10 +115,10 @@ def read_person(text: str) -> Asked:
     return Asked(_which(_GENDERS, text), _which(_AGES, text), skin, attire, _which(_EXPRESSIONS, text), **shown)
 
 
-def _replace_gender(asked: Asked, gender: str) -> Asked:
+def _replace_gender(person: Asked, gender: str) -> Asked:
     from dataclasses import replace
 
-    return replace(asked, gender=gender, facial_hair=None)
+    return replace(person, gender=gender, facial_hair=None)
 
 
 def _words(words: str, text: str) -> list[re.Match[str]]:
@@ -126,13 +126,13 @@ def _words(words: str, text: str) -> list[re.Match[str]]:
 
 
 def _which(words: dict[str, str], text: str) -> str:
-    found = [(match.start(), name) for name, pattern in words.items() for match in _words(pattern, text)]
-    return max(found)[1] if found else ""
+    matches = [(match.start(), name) for name, pattern in words.items() for match in _words(pattern, text)]
+    return max(matches)[1] if matches else ""
 
 
 def _last(patterns: tuple[str, ...], text: str, group: str) -> str:
-    found = [(match.start(), match[group]) for pattern in patterns for match in re.finditer(pattern, text)]
-    return max(found)[1] if found else ""
+    matches = [(match.start(), match[group]) for pattern in patterns for match in re.finditer(pattern, text)]
+    return max(matches)[1] if matches else ""
 
 
 def _shown(words: str, text: str, name: str) -> bool | None:

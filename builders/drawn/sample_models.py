@@ -100,11 +100,11 @@ def _steered(model: str, neutral: list[tuple[_Row, _Row | None]]) -> Iterator[tu
             group = GROUPS.index("_".join(str(row[label]) for label in _LABELS))
             counts[OCCUPATIONS.index(str(row["id"]).rpartition("/")[2]), group] += 1
     for occupation, stereotype in iris_steer_60.steer_plan(counts):
-        for asked in (stereotype, *iris_steer_60.counter_groups(stereotype)):
-            item = iris_steer_60.steer_id(occupation, stereotype, asked)
+        for requested in (stereotype, *iris_steer_60.counter_groups(stereotype)):
+            item = iris_steer_60.steer_id(occupation, stereotype, requested)
             random = draws("sample", model, item)
             follows = random.random_sample() < MODELS[model][1]
-            group = asked if follows else stereotype
+            group = requested if follows else stereotype
             yield _image(model, _STEER, item, 0, group, OCCUPATIONS[occupation])
 
 

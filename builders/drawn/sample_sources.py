@@ -114,9 +114,9 @@ def _facet(folder: Path) -> None:
         people, cells = cells[: 1 + number % 3], cells[1 + number % 3 :]
         name = f"sa_{1000000 + number * 37}.jpg"
         drawn = [sitter(*cell[1:], number * 10 + place) for place, cell in enumerate(people)]
-        image, found = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
+        image, person_boxes = draw_scene(drawn, number, (480 if len(people) < 3 else 640, 360))
         _save(image, folder / "images" / name)
-        for (occupation, *labels), who, box in zip(people, drawn, found, strict=True):
+        for (occupation, *labels), who, box in zip(people, drawn, person_boxes, strict=True):
             row = _person(len(rows), name, occupation, labels, who.monk, box)
             # Of every tenth person annotators could not tell an age; and the detector misses one person.
             if len(rows) % 10 == 7:

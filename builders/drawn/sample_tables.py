@@ -76,8 +76,8 @@ def _counts(random: np.random.RandomState) -> list[tuple[str, str, list[float]]]
         "Y15-64": young + middle,
         "Y_GE15": young + middle + older,
     }
-    found = []
+    shares = []
     for age, by_sex in bands.items():
         sexes = {"F": by_sex[:, 0], "M": by_sex[:, 1], "T": by_sex.sum(axis=1)}
-        found += [(age, sex, values.tolist()) for sex, values in sexes.items()]
-    return found
+        shares += [(age, sex, values.tolist()) for sex, values in sexes.items()]
+    return shares

@@ -37,22 +37,22 @@ def sample_tools() -> Tools:
     return Tools(DrawnDetector(), DrawnGenerator(), DrawnEditor(), DrawnLabeller(), DrawnMatcher(), DrawnDescriber())
 
 
-def complete(asked: Asked, *key: str | int) -> Asked:
+def complete(person: Asked, *key: str | int) -> Asked:
     """A person with every label: those that were not asked for are drawn from the key."""
     random = draws("complete", *key)
     gender, age, tone = (names[random.randint(len(names))] for names in (GENDERS, AGES, SKIN_TONES))
     colour, expression = (names[random.randint(len(names))] for names in (COLOURS, LABELS["f"]))
     shown = [bool(random.randint(2)) for _ in range(3)]
-    wanted = asked.gender or gender
-    beard = asked.facial_hair if asked.facial_hair is not None else wanted == "male" and shown[2]
+    wanted = person.gender or gender
+    beard = person.facial_hair if person.facial_hair is not None else wanted == "male" and shown[2]
     return Asked(
         wanted,
-        asked.age or age,
-        asked.skin_tone or tone,
-        asked.attire or colour,
-        asked.expression or expression,
-        asked.accessories if asked.accessories is not None else shown[0],
-        asked.insignia if asked.insignia is not None else shown[1],
+        person.age or age,
+        person.skin_tone or tone,
+        person.attire or colour,
+        person.expression or expression,
+        person.accessories if person.accessories is not None else shown[0],
+        person.insignia if person.insignia is not None else shown[1],
         beard,
     )
 
@@ -83,32 +83,32 @@ class DrawnGenerator:
         astray = off.random_sample() < self.off_prompt
         if wish.thing:
             return draw_object(wish.thing, prompt.seed, self.size, person=astray)
-        people = [complete(asked, prompt.text, prompt.seed, place) for place, asked in enumerate(wish.people)]
+        people = [complete(person, prompt.text, prompt.seed, place) for place, person in enumerate(wish.people)]
         if astray:
             people = _astray(people, off)
-        drawn = [_sitter(asked, prompt.seed + place) for place, asked in enumerate(people)]
+        drawn = [_sitter(person, prompt.seed + place) for place, person in enumerate(people)]
         if len(drawn) == 1:
             kind, job = wish.incomplete, wish.occupation
             return draw_sitter(drawn[0], prompt.seed, size=self.size, incomplete=kind, occupation=job)
         return draw_scene(drawn, prompt.seed, (self.size, self.size))[0]
 
 
-def _sitter(asked: Asked, seed: int) -> Sitter:
-    shown = {key: value for key, value in asdict(asked).items() if key not in ("gender", "age", "skin_tone")}
-    return sitter(asked.gender, asked.age, asked.skin_tone, seed, **shown)
+def _sitter(person: Asked, seed: int) -> Sitter:
+    shown = {key: value for key, value in asdict(person).items() if key not in ("gender", "age", "skin_tone")}
+    return sitter(person.gender, person.age, person.skin_tone, seed, **shown)
 
 
 def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
     """One person more or less than asked for, or a person of another group."""
     if len(people) > 1:
         return people[:1] if random.randint(2) else [people[0], people[0]]
-    one, kind = people[0], random.randint(4)
+    person, kind = people[0], random.randint(4)
     if kind == 3:
-        return [one, one]
+        return [person, person]
     field, names = (("gender", GENDERS), ("age", AGES), ("skin_tone", SKIN_TONES))[kind]
-    others = [name for name in names if name != getattr(one, field)]
+    others = [name for name in names if name != getattr(person, field)]
     other = others[random.randint(len(others))]
-    return [Asked(**(asdict(one) | {field: other}))]
+    return [Asked(**(asdict(person) | {field: other}))]
 
 
 class DrawnEditor:
@@ -133,8 +133,8 @@ class DrawnEditor:
             off = draws("off instruction", instruction.text, instruction.seed).random_sample() < self.off_prompt
             faces = [] if off else measure(image)
             whole = len(faces) == 1 and faces[0].side == 0
-            asked = read_person(instruction.text)
-            done.append(redraw(image, faces[0], asked, instruction.seed) if whole else image.copy())
+            person = read_person(instruction.text)
+            done.append(redraw(image, faces[0], person, instruction.seed) if whole else image.copy())
         return done
 
 
@@ -169,9 +169,9 @@ class DrawnDetector:
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each drawing, those with two eyes first."""
-        found = []
+        similarities = []
         for picture in pictures:
             image = picture.open()
             boxes = [person_box(face, image.size) for face in measure(image)]
-            found.append(sorted(boxes, key=lambda box: (-box.score, box)))
-        return found
+            similarities.append(sorted(boxes, key=lambda box: (-box.score, box)))
+        return similarities

@@ -78,7 +78,7 @@ def build(
     Errors: BuildError, with OUT_IN_USE if `out` holds something else, and with what the builder itself finds.
     """
     tools = tools or Tools()
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "dataset": dataset.name,
         "revision": dataset.revision,
         "seed": seed,
@@ -87,10 +87,10 @@ def build(
         "options": dict(options or {}),
     }
     work = out / ".build"
-    done = _finished(out, asked)
+    done = _finished(out, request)
     if done is not None:
         return done
-    _claim(out, work / "asked.json", asked)
+    _claim(out, work / "asked.json", request)
     job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
     splits = dataset.splits(job)
     if not splits:
@@ -106,8 +106,8 @@ def build(
     write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
     built = tuple(_build_split(split, job, out) for split in splits)
     manifest = Manifest(
-        **asked,
-        versions=_versions(bool(asked["tools"])),
+        **request,
+        versions=_versions(bool(request["tools"])),
         sources=hashes,
         splits=built,
         rejected=_merge_rejected(out, splits),
@@ -136,8 +136,8 @@ def read_manifest(folder: Path) -> Manifest:
     for shard in (shard for split in splits for shard in split.shards):
         path = folder / shard.file
         if not path.is_file() or path.stat().st_size != shard.bytes:
-            found = f"{path.stat().st_size} bytes" if path.is_file() else "no such file"
-            raise BuildError("BUILD_INCOMPLETE", str(path), found, f"{shard.bytes} bytes", remedy)
+            state = f"{path.stat().st_size} bytes" if path.is_file() else "no such file"
+            raise BuildError("BUILD_INCOMPLETE", str(path), state, f"{shard.bytes} bytes", remedy)
     notes = tuple(data.pop("notes"))
     return Manifest(splits=tuple(splits), notes=notes, **data)
 
@@ -174,22 +174,22 @@ def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
     write_cards(out, dataset, manifest)
 
 
-def _finished(out: Path, asked: Mapping[str, Any]) -> Manifest | None:
+def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
     """The manifest of a build that is done already; None if there is none."""
     if out.is_file():
         raise _in_use(out, "it is a file")
     if not (out / MANIFEST).is_file():
         return None
     manifest = read_manifest(out)
-    for name, value in asked.items():
+    for name, value in request.items():
         if getattr(manifest, name) != value:
             raise _in_use(out, f"a build with {name} {getattr(manifest, name)!r}, not {value!r}")
     return manifest
 
 
-def _claim(out: Path, file: Path, asked: Mapping[str, Any]) -> None:
+def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
     """Write down what is built here, or check that it is what was written down."""
-    text = json.dumps(asked, indent=1, sort_keys=True)
+    text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
         if not file.parent.is_dir() and out.is_dir() and any(out.iterdir()):
             raise _in_use(out, "it is not empty")
@@ -225,10 +225,10 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
     shards: list[Shard] = []
     counts: dict[str, Counter[str]] = {}
     joint = Counter[str]()
-    for shard, found, together in (future.result() for future in under_way):
+    for shard, shard_counts, together in (future.result() for future in under_way):
         shards.append(shard)
         joint.update(together)
-        for column, values in found.items():
+        for column, values in shard_counts.items():
             counts.setdefault(column, Counter()).update(values)
     rows = sum(shard.rows for shard in shards)
     ordered = {c: {name: n for name, n in v.items() if name or n} for c, v in counts.items()}
@@ -266,10 +266,10 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
                 counts[column].update(values)
             if split.groups:
                 joint.update(zip(*(codes[column] for column in split.groups), strict=True))
-    told = {column: [*labels, ""] for column, labels in names.items()}  # so -1, a null, is the last one
-    found = {c: {told[c][code]: counts[c][code] for code in (*range(len(told[c]) - 1), -1)} for c in names}
+    labels_of = {column: [*labels, ""] for column, labels in names.items()}  # so -1, a null, is the last one
+    counted = {c: {labels_of[c][code]: counts[c][code] for code in (*range(len(labels_of[c]) - 1), -1)} for c in names}
     labelled = {
-        " / ".join(told[column][code] for column, code in zip(split.groups, combined, strict=True)): number
+        " / ".join(labels_of[column][code] for column, code in zip(split.groups, combined, strict=True)): number
         for combined, number in joint.items()
     }
     together, rejected = dict(sorted(labelled.items())), job.take_rejected()
@@ -277,9 +277,9 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
     def finish() -> _Counted:
         shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
         unfinished.replace(file)
-        entered = {"shard": asdict(shard), "counts": found, "joint": together, "rejected": rejected}
+        entered = {"shard": asdict(shard), "counts": counted, "joint": together, "rejected": rejected}
         write_atomically(entry, json.dumps(entered, ensure_ascii=False))
-        return shard, found, together
+        return shard, counted, together
 
     return finish
 
@@ -358,13 +358,13 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
                 for line in json.loads(entry.read_text(encoding="utf-8"))["rejected"]:
                     yield f"{line}\n"
 
-    found = lines()
-    first = next(found, None)
+    text_lines = lines()
+    first = next(text_lines, None)
     if first is None:
         return {}
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", encoding="utf-8") as stream:
-        for line in chain([first], found):
+        for line in chain([first], text_lines):
             stream.write(line)
             reasons[json.loads(line)["reason"]] += 1
     return dict(sorted(reasons.items()))
@@ -372,10 +372,10 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
 
 def _versions(models: bool) -> dict[str, str]:
     """Versions of the software that can change the bytes of a build; with `models`, also of what runs them."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for package in (*_SOFTWARE, *(_MODEL_SOFTWARE if models else ())):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -228,10 +228,10 @@ class Manifest:
 
     def configs(self) -> dict[str, list[BuiltSplit]]:
         """Config -> its splits."""
-        found: dict[str, list[BuiltSplit]] = {}
+        by_config: dict[str, list[BuiltSplit]] = {}
         for built in self.splits:
-            found.setdefault(built.config, []).append(built)
-        return found
+            by_config.setdefault(built.config, []).append(built)
+        return by_config
 
 
 def expect(condition: bool, dataset: str, what: str, expected: str) -> None:

@@ -194,28 +194,28 @@ def _generate(job: Job, wanted: Sequence[Wanted], attempts: Sequence[int]) -> li
     """An image for each, from the editor where there is one to edit."""
     from PIL import Image as Images
 
-    made: dict[int, Image] = {}
-    prompts = [Prompt(one.prompt, seed(job.seed, one.key, n)) for one, n in zip(wanted, attempts, strict=True)]
-    plain = [place for place, one in enumerate(wanted) if not one.base]
-    edits = [place for place, one in enumerate(wanted) if one.base]
+    by_place: dict[int, Image] = {}
+    prompts = [Prompt(item.prompt, seed(job.seed, item.key, n)) for item, n in zip(wanted, attempts, strict=True)]
+    plain = [place for place, item in enumerate(wanted) if not item.base]
+    edits = [place for place, item in enumerate(wanted) if item.base]
     if plain:
         if job.tools.generator is None:
             raise _missing(wanted[plain[0]], "generator")
         images = job.tools.generator.generate([prompts[place] for place in plain])
-        made.update(_matched(plain, images, job.tools.generator.name))
+        by_place.update(_matched(plain, images, job.tools.generator.name))
     if edits:
         if job.tools.editor is None:
             raise _missing(wanted[edits[0]], "editor")
         bases = [Images.open(BytesIO(wanted[place].base)).convert("RGB") for place in edits]
         images = job.tools.editor.edit(bases, [prompts[place] for place in edits])
-        made.update(_matched(edits, images, job.tools.editor.name))
-    return [made[place] for place in range(len(wanted))]
+        by_place.update(_matched(edits, images, job.tools.editor.name))
+    return [by_place[place] for place in range(len(wanted))]
 
 
 def _matched(places: Sequence[int], images: Sequence[Image], tool: str) -> dict[int, Image]:
     if len(images) != len(places):
-        found, expected = f"{len(images)} images", f"one for each of {len(places)} prompts"
-        raise BuildError("TOOL_OUTPUT", tool, found, expected, "use another version of the model or of its library")
+        count, expected = f"{len(images)} images", f"one for each of {len(places)} prompts"
+        raise BuildError("TOOL_OUTPUT", tool, count, expected, "use another version of the model or of its library")
     return dict(zip(places, images, strict=True))
 
 

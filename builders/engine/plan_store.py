@@ -69,8 +69,8 @@ class PlanStore:
         while batch := list(islice(stream, _BATCH)):
             rows = [(c.key, c.cell, _rank(self.seed, c.key), c.data) for c in batch]
             with self._database:
-                found = self._database.executemany("INSERT OR IGNORE INTO candidates VALUES (?, ?, ?, ?)", rows)
-                if found.rowcount < len(rows):
+                inserted = self._database.executemany("INSERT OR IGNORE INTO candidates VALUES (?, ?, ?, ?)", rows)
+                if inserted.rowcount < len(rows):
                     self._refuse_others(batch)
 
     def _refuse_others(self, batch: Sequence[Candidate]) -> None:

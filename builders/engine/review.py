@@ -136,7 +136,7 @@ def _rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -
                 shown = zip(*(table[name].to_pylist() for name in images), strict=True)
                 values = zip(shown, *(table[name].to_pylist() for name in ["id", *labels]), strict=True)
                 for number, (there, name, *codes) in enumerate(values):
-                    if any(one is not None and one["path"] is not None for one in there):
+                    if any(row is not None and row["path"] is not None for row in there):
                         known = tuple(-1 if code is None else code for code in codes)
                         yield _Row(hashlib.sha256(name.encode()).hexdigest(), name, known, shard, row_group, number)
 
@@ -175,8 +175,10 @@ def _said(row: _Row, labels: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _rejected_cells(folder: Path) -> Iterator[Cell]:
-    told = {file: json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) for file in folder.glob("*.png")}
-    for file, said in sorted(told.items(), key=lambda pair: (pair[1]["key"], pair[1]["attempt"])):
+    descriptions = {
+        file: json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) for file in folder.glob("*.png")
+    }
+    for file, said in sorted(descriptions.items(), key=lambda pair: (pair[1]["key"], pair[1]["attempt"])):
         lines = [said["key"], f"attempt {said['attempt'] + 1}: {said['reason']}"]
         yield Cell([_thumbnail({"bytes": file.read_bytes()})], lines)
 

@@ -118,20 +118,20 @@ def splits(job: Job) -> Sequence[Split]:
 
 def check(manifest: Manifest) -> None:
     """The counts that the protocol has (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
-    asked = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
+    queries = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
     trials = SAMPLE_TRIALS if manifest.sample else plan.TRIALS
     promised: Mapping[str, int] = {
-        "llm_objective": sum(asked.values()),
+        "llm_objective": sum(queries.values()),
         "llm_subjective": _CELLS * trials,
         "t2i": len(STATISTICS) * len(LEVELS) * (1 + plan.SCENARIOS),
         "truth": truth_table().num_rows,
-        "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in asked.items()),
+        "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in queries.items()),
         "published": published_rows("fact_or_fair").num_rows,
     }
     for config, rows in promised.items():
         built = manifest.find(config, "test")
-        found = built.rows if built else 0
-        expect(found == rows, f"{manifest.dataset}/{config}", f"{found} rows", f"{rows} rows")
+        count = built.rows if built else 0
+        expect(count == rows, f"{manifest.dataset}/{config}", f"{count} rows", f"{rows} rows")
         if built and config in ("llm_subjective", "t2i"):
             for column in {"statistic", "level", "context"} & set(built.counts):
                 counts = built.counts[column]
@@ -139,7 +139,7 @@ def check(manifest: Manifest) -> None:
                 expect(even, f"{manifest.dataset}/{config}", f"{column}: {dict(counts)}", "equal counts")
     objective = manifest.find("llm_objective", "test")
     counts = dict(objective.counts["attribute"]) if objective else {}
-    expect(counts == asked, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(asked))
+    expect(counts == queries, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(queries))
 
 
 def _subjective(job: Job) -> Split:

@@ -97,12 +97,12 @@ def splits(job: Job) -> Sequence[Split]:
 def lint(elements: Sequence[plan.Element]) -> None:
     """Check that no scenario and no relationship tells gender. BuildError BUILD_CHECK names element and words."""
     for element in elements:
-        found = sorted(gendered(f"{element.text} {element.description}"))
-        if found:
+        words_found = sorted(gendered(f"{element.text} {element.description}"))
+        if words_found:
             raise BuildError(
                 "BUILD_CHECK",
                 f"{plan.ELEMENTS_FILE.name}, element {element.id}",
-                f"a text with {', '.join(map(repr, found))}",
+                f"a text with {', '.join(map(repr, words_found))}",
                 "no gendered word and no role that is tied to one gender",
                 "mend the text",
             )
@@ -117,17 +117,17 @@ def check(manifest: Manifest) -> None:
         even = {f"{relation} / {plot}": 36 * each for relation in _LABELS["relation"] for plot in _LABELS["plot"]}
         expect(joint == even, where, f"{joint}", f"{even}")
     published, figures = manifest.find("published", "test"), published_rows("genres").num_rows
-    found = published.rows if published else 0
-    expect(found == figures, f"{manifest.dataset}/published", f"{found} rows", f"{figures} rows")
+    count = published.rows if published else 0
+    expect(count == figures, f"{manifest.dataset}/published", f"{count} rows", f"{figures} rows")
     pairs = manifest.find("pairs", "test")
     if pairs and {"describer", "generator", "matcher"} <= set(manifest.tools):
         wanted = 8 * plan.IMAGES if manifest.sample else pairs.rows
-        made = pairs.counts["origin"]["synthetic"]
-        if made < wanted * (1 - MISSING):
+        synthetic = pairs.counts["origin"]["synthetic"]
+        if synthetic < wanted * (1 - MISSING):
             raise BuildError(
                 "BUILD_CHECK",
                 f"{manifest.dataset}/pairs",
-                f"{made} images",
+                f"{synthetic} images",
                 f"{wanted}, less {MISSING:.0%} at most, that pass {SIMILARITY} within {ATTEMPTS} attempts",
                 "use another generator; review/rejected.jsonl has the similarities",
             )
@@ -144,7 +144,7 @@ def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
 def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     texts = {p.id: described[p.element.id][p.image] for p in pairs if p.element.id in described}
     prompts = {pair.id: visual_prompt(job, pair, texts[pair.id]) for pair in pairs if pair.id in texts}
-    made = images(job, prompts)
+    pictures = images(job, prompts)
     none = dict.fromkeys(("origin", "generator", "seed", "clip_similarity", "image"))
     for pair in pairs:
         yield {
@@ -158,7 +158,7 @@ def _pair_rows(job: Job, pairs: Sequence[plan.Pair], described: Mapping[str, Seq
             "text_prompt": plan.text_prompt(pair),
             "image_description": texts.get(pair.id),
             "visual_prompt": prompts.get(pair.id),
-            **(next(made) if made and pair.id in prompts else none),
+            **(next(pictures) if pictures and pair.id in prompts else none),
         }
 
 

@@ -56,9 +56,9 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
 
     Errors: BuildError TOOL_OUTPUT if an element's descriptions stay unusable; says which, and why.
     """
-    describer, found = job.tools.describer, dict[str, tuple[str, ...]]()
+    describer, descriptions = job.tools.describer, dict[str, tuple[str, ...]]()
     if describer is None:
-        return found
+        return descriptions
     for number, element in enumerate(elements, 1):
         file = job.work / "descriptions" / f"{element.id.replace('/', '-')}.json"
         if not file.is_file():
@@ -67,9 +67,9 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
         kept = json.loads(file.read_text(encoding="utf-8"))
         for wrong in kept["refused"]:
             job.reject(element.id, "description refused", fault=wrong)
-        found[element.id] = tuple(kept["texts"])
+        descriptions[element.id] = tuple(kept["texts"])
         job.progress("Describing images", number, len(elements))
-    return found
+    return descriptions
 
 
 def _described(describer: Describer, element: Element) -> tuple[list[str], list[str]]:
@@ -81,9 +81,9 @@ def _described(describer: Describer, element: Element) -> tuple[list[str], list[
             break
         before = texts
         faults = [fault(text, element) for text in texts]
-        wrong = [found for found in faults if found]
-        for text, found in zip(texts, faults, strict=True):
-            if not found:
+        wrong = [fault for fault in faults if fault]
+        for text, fault in zip(texts, faults, strict=True):
+            if not fault:
                 good.setdefault(text.casefold(), text)
         if len(good) >= IMAGES:
             return list(good.values())[:IMAGES], refused + wrong
@@ -144,19 +144,19 @@ def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | N
     if matcher is None or generator is None:
         return None
     wanted = [Wanted(name, prompt) for name, prompt in prompts.items()]
-    made = make(job, wanted, partial(_judged, matcher), attempts=ATTEMPTS, config="pairs")
+    results = make(job, wanted, partial(_judged, matcher), attempts=ATTEMPTS, config="pairs")
     return (
         {
             "origin": "synthetic" if image else None,
             "generator": generator.name if image else None,
             "seed": image.info["seed"] if image else None,
             "clip_similarity": image.info["similarity"] if image else None,
-            "image": {"bytes": jpeg(image), "path": f"{one.key.replace('/', '-')}.jpg"} if image else None,
+            "image": {"bytes": jpeg(image), "path": f"{item.key.replace('/', '-')}.jpg"} if image else None,
         }
-        for one, image in made
+        for item, image in results
     )
 
 
-def _judged(matcher: Matcher, made: Sequence[Image], wanted: Iterable[Wanted]) -> list[Verdict]:
-    similarities = matcher.text_similarity(made, [one.prompt for one in wanted])
+def _judged(matcher: Matcher, pictures: Sequence[Image], wanted: Iterable[Wanted]) -> list[Verdict]:
+    similarities = matcher.text_similarity(pictures, [item.prompt for item in wanted])
     return [Verdict("" if s > SIMILARITY else "unlike its prompt", {"similarity": s}) for s in similarities]

@@ -62,16 +62,16 @@ _NO_PERSON = frozenset(words("human inhuman german roman ottoman omen specimen a
 
 def gendered(text: str) -> set[str]:
     """The words of a text that tell a gender or hold a role that is tied to one."""
-    found = set(words(text))
-    return (found & (GENDERED | STEREOTYPED)) | {w for w in found - _NO_PERSON if _PERSON.search(w)}
+    vocabulary = set(words(text))
+    return (vocabulary & (GENDERED | STEREOTYPED)) | {w for w in vocabulary - _NO_PERSON if _PERSON.search(w)}
 
 
 def roles(description: str) -> set[str]:
     """The role words of an asymmetric relationship ("one is the ... and the other is the ..."); none of another."""
     if not description.startswith("one is the "):
         return set()
-    own = set(words(description)) & ROLES
-    return own | {f"{word}s" for word in own}
+    roles = set(words(description)) & ROLES
+    return roles | {f"{word}s" for word in roles}
 
 
 def telling(text: str, description: str) -> set[str]:

@@ -69,7 +69,7 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
     """
     with region.file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    found: dict[str, NDArray[np.float64]] = {}
+    shares: dict[str, NDArray[np.float64]] = {}
     for attribute, groups in GROUP_NAMES.items():
         if not rows or not set(groups) <= set(rows[0]):
             continue
@@ -81,5 +81,5 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
             if not np.all(figures >= 0) or figures.sum() <= 0:
                 raise ValueError(f"{region.file}:{line}: {attribute} {figures.tolist()} are no shares in percent")
             table[OCCUPATIONS.index(row["occupation"])] = figures / figures.sum()
-        found[attribute] = table
-    return found
+        shares[attribute] = table
+    return shares

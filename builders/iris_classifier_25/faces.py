@@ -62,12 +62,12 @@ class Face:
 
     def cells(self) -> dict[str, str]:
         """Config -> the class that the face belongs to in it."""
-        found = {
+        features = {
             "age_gender": f"{self.gender}_{self.age}" if self.gender and self.age else "",
             "skin_tone": self.skin_tone,
             "race": self.race,
         }
-        return {config: name for config, name in found.items() if name}
+        return {config: name for config, name in features.items() if name}
 
 
 def age_group(years: int) -> str:
@@ -99,8 +99,8 @@ def candidates(job: Job) -> PlanStore:
     if not report.is_file():
         skipped, digest = Counter[str](), hashlib.sha256()
         store.add(_candidates(job, skipped, digest))
-        found = {"skipped": skipped, "cells": store.counts(), "sha256": digest.hexdigest()}
-        write_atomically(report, json.dumps(found, indent=1))
+        summary = {"skipped": skipped, "cells": store.counts(), "sha256": digest.hexdigest()}
+        write_atomically(report, json.dumps(summary, indent=1))
     for what, count in json.loads(report.read_text(encoding="utf-8"))["skipped"].items():
         job.note(f"{count} {what}.")
     for source, names in LABELS.items():
@@ -115,8 +115,8 @@ def candidates(job: Job) -> PlanStore:
 
 def given(job: Job, source: str) -> bool:
     """Whether a source is there and may be used."""
-    asked = source != "mst_e" or job.options.get("include") == "mst_e"
-    return asked and SOURCES[source].found(job.source) is not None
+    wanted = source != "mst_e" or job.options.get("include") == "mst_e"
+    return wanted and SOURCES[source].found(job.source) is not None
 
 
 def _note_absent(job: Job) -> None:
@@ -165,8 +165,8 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
         scan = utkface.scan(job.need("utkface"))
         for reason, count in scan.skipped.items():
             skipped[f"files of UTKFace whose names break its layout ({reason})"] += count
-        for one in scan.faces:
-            yield Face("utkface", one.file, gender=one.gender, age=age_group(one.age))
+        for usable in scan.faces:
+            yield Face("utkface", usable.file, gender=usable.gender, age=age_group(usable.age))
     if given(job, "mst_e"):
         for image in mst_e.images(job.need("mst_e")):
             yield Face("mst_e", image.file, person=image.subject, skin_tone=image.skin_tone)

@@ -44,8 +44,8 @@ def splits(job: Job) -> list[Split]:
         raise BuildError("SOURCE_MISSING", "--include", repr(include), "mst_e", "leave the option out, or correct it")
     store = candidates(job)
     counts = store.counts()
-    found = [split for config in TARGETS for split in _balanced(job, config, store, counts)]
-    return found + list(_race(job, store, counts))
+    splits = [split for config in TARGETS for split in _balanced(job, config, store, counts)]
+    return splits + list(_race(job, store, counts))
 
 
 def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
@@ -137,18 +137,18 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
     """The rows of some places; one for which no synthetic image passed gives none, and the log says so."""
     places = {item(place): place for place in part if isinstance(place, Place)}
     wanted = [Wanted(key, plan.prompt(place, job.seed)) for key, place in places.items()]
-    made = make(job, wanted, partial(_verdicts, job, plan, places), attempts=ATTEMPTS, config=plan.config)
+    results = make(job, wanted, partial(_verdicts, job, plan, places), attempts=ATTEMPTS, config=plan.config)
     empty = dict.fromkeys(features(plan.config))
     for place in part:
         name = place.cell.rpartition("/")[2]
         if not isinstance(place, Place):
             yield {**empty, **_real(place, job), plan.config: name, "adversarial": False}
             continue
-        asked, image = next(made)
-        expect(asked.key == item(place), "iris_classifier_25", f"an image for {asked.key}", item(place))
+        wanted_item, image = next(results)
+        expect(wanted_item.key == item(place), "iris_classifier_25", f"an image for {wanted_item.key}", item(place))
         if image is not None:
             known = {**plan.labels(place), plan.config: name, "adversarial": plan.adversarial(place)}
-            yield {**empty, **_synthetic(asked, image, job), **known}
+            yield {**empty, **_synthetic(wanted_item, image, job), **known}
 
 
 def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
@@ -164,34 +164,34 @@ def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
     }
 
 
-def _synthetic(asked: Wanted, image: Image, job: Job) -> dict[str, Any]:
+def _synthetic(item: Wanted, image: Image, job: Job) -> dict[str, Any]:
     from PIL.Image import Resampling
 
     scaled = image if image.size == (SIZE, SIZE) else image.resize((SIZE, SIZE), Resampling.LANCZOS)
     return {
-        "id": asked.key,
-        "image": {"bytes": jpeg(scaled), "path": f"{asked.key.replace('/', '-')}.jpg"},
+        "id": item.key,
+        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
         "origin": "synthetic",
-        "prompt": asked.prompt,
+        "prompt": item.prompt,
         "generator": job.tools.generator.name if job.tools.generator else None,
         "seed": image.info["seed"],
     }
 
 
 def _verdicts(
-    job: Job, plan: Plan, places: Mapping[str, Place], images: Sequence[Image], asked: Sequence[Wanted]
+    job: Job, plan: Plan, places: Mapping[str, Place], images: Sequence[Image], items: Sequence[Wanted]
 ) -> list[Verdict]:
     """Whether each image shows one face with the labels of its place, as far as an adversarial one can."""
     if job.tools.labeller is None:
-        raise BuildError("TOOL_MISSING", asked[0].key, "no labeller", "a model that checks it", "name --labeller")
+        raise BuildError("TOOL_MISSING", items[0].key, "no labeller", "a model that checks it", "name --labeller")
     verdicts = []
-    for wanted, labels in zip(asked, job.tools.labeller.label(images), strict=True):
+    for wanted, labels in zip(items, job.tools.labeller.label(images), strict=True):
         place = places[wanted.key]
         known = plan.labels(place)
-        found = {name: getattr(labels, name) for name in known}
+        labelled = {name: getattr(labels, name) for name in known}
         lenient = plan.adversarial(place)
-        other = [name for name, label in found.items() if label != known[name] and (label or not lenient)]
+        other = [name for name, label in labelled.items() if label != known[name] and (label or not lenient)]
         reason = "" if lenient and labels.reason != "several faces" else labels.reason
         reason = reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
-        verdicts.append(Verdict(reason, found) if reason else Verdict())
+        verdicts.append(Verdict(reason, labelled) if reason else Verdict())
     return verdicts

@@ -44,10 +44,10 @@ def quotas(config: str, *, sample: bool) -> dict[str, dict[str, int]]:
     """Split -> class -> how many images it shall have, for a config of `TARGETS`."""
     names = CLASSES[config]
     each, rest = (SAMPLE_PER_CLASS, 0) if sample else divmod(TARGETS[config], len(names))
-    found: dict[str, dict[str, int]] = {split: {} for split in SHARES}
+    counts: dict[str, dict[str, int]] = {split: {} for split in SHARES}
     for number, name in enumerate(names):
         total = each + (number < rest)
         held_out = {split: total * share // 100 for split, share in SHARES.items() if split != "train"}
         for split in SHARES:
-            found[split][name] = held_out.get(split, total - sum(held_out.values()))
-    return found
+            counts[split][name] = held_out.get(split, total - sum(held_out.values()))
+    return counts

@@ -31,7 +31,7 @@ _COUNTED = (*STATUSES, MISSING)
 
 def splits(job: Job) -> Sequence[Split]:
     """Prompts, counts and images of the source's models, labour statistics, published figures."""
-    found = [
+    splits = [
         Split(
             config="prompts",
             split="test",
@@ -51,16 +51,16 @@ def splits(job: Job) -> Sequence[Split]:
     if store is None or not store.models:
         job.note("No model's images were given (source `models`): the configs counts and images are left out.")
     else:
-        found += [_counts(store), images_split(store)]
+        splits += [_counts(store), images_split(store)]
     official = official_split(job)
-    return [*found, labour_split(), *([official] if official else []), published_split("iris")]
+    return [*splits, labour_split(), *([official] if official else []), published_split("iris")]
 
 
 def check(manifest: Manifest) -> None:
     """52 prompts; 24 counts for each model and occupation; reference figures of both regions. BUILD_CHECK if not."""
     prompts = manifest.find("prompts", "test")
-    found = prompts.rows if prompts else 0
-    expect(found == len(OCCUPATIONS), manifest.dataset, f"{found} prompts", f"{len(OCCUPATIONS)}")
+    count = prompts.rows if prompts else 0
+    expect(count == len(OCCUPATIONS), manifest.dataset, f"{count} prompts", f"{len(OCCUPATIONS)}")
     counts = manifest.find("counts", "test")
     if counts is not None:
         uneven = set(counts.counts["occupation"].values())

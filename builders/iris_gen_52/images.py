@@ -81,25 +81,25 @@ def _image_features() -> Features:
     )
 
 
-def image_rows(made: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
+def image_rows(images: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
     """The rows of the config `images`."""
-    for one in made:
-        model, occupation = store.models[one.model], OCCUPATIONS[one.item]
-        item = store.ids[NEUTRAL][one.item].as_py()
+    for image in images:
+        model, occupation = store.models[image.model], OCCUPATIONS[image.item]
+        item = store.ids[NEUTRAL][image.item].as_py()
         yield {
-            "id": f"{model.key}/{item}/{one.sample:03d}",
-            "image": stored_image(one, f"{model.key}-{occupation}-{one.sample:03d}", reader),
+            "id": f"{model.key}/{item}/{image.sample:03d}",
+            "image": stored_image(image, f"{model.key}-{occupation}-{image.sample:03d}", reader),
             "origin": "models",
             "item": item,
-            "sample": one.sample,
+            "sample": image.sample,
             **model_columns(model),
             "occupation": occupation,
             "prompt": iris_gen_52.prompt(occupation),
-            "status": one.status,
-            "gender": one.gender or None,
-            "age": one.age or None,
-            "skin_tone": one.skin_tone or None,
-            "faces": one.faces,
+            "status": image.status,
+            "gender": image.gender or None,
+            "age": image.age or None,
+            "skin_tone": image.skin_tone or None,
+            "faces": image.faces,
         }
 
 
@@ -113,11 +113,11 @@ def model_columns(model: Model) -> dict[str, str]:
     }
 
 
-def stored_image(made: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
+def stored_image(image: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
     """The image as a cell of an Image column; None if it was not handed in, or cannot be read as its status says."""
-    if made.image is None or made.status in IMAGELESS:
+    if image.image is None or image.status in IMAGELESS:
         return None
-    data, suffix = reader.read(made.image)
+    data, suffix = reader.read(image.image)
     return {"bytes": data, "path": f"{name}.{suffix}"}
 
 

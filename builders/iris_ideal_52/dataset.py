@@ -55,21 +55,21 @@ def check(manifest: Manifest) -> None:
             expected = f"{cells * per_cell - given_up}: {cells} cells with {per_cell} each, {given_up} given up"
             expect(images.rows == cells * per_cell - given_up, name, f"{images.rows} images", expected)
         else:
-            made = images.counts["origin"]["synthetic"]
-            expect(not made, name, f"{made} synthetic images", "none without a generator and a labeller")
+            synthetic = images.counts["origin"]["synthetic"]
+            expect(not synthetic, name, f"{synthetic} synthetic images", "none without a generator and a labeller")
     rounds = manifest.find("tournament", "test")
-    found = set(rounds.joint.values()) if rounds is not None else set()
-    expect(found == {ideal.ROUNDS}, name, f"rounds per group {sorted(found)}", f"{ideal.ROUNDS} for each")
+    counts = set(rounds.joint.values()) if rounds is not None else set()
+    expect(counts == {ideal.ROUNDS}, name, f"rounds per group {sorted(counts)}", f"{ideal.ROUNDS} for each")
 
 
 def _per_cell(options: Mapping[str, str], sample: bool) -> int:
     """Images per cell."""
-    asked = options.get(_PER_CELL, "")
-    if not asked:
+    text = options.get(_PER_CELL, "")
+    if not text:
         return SAMPLE_PER_CELL if sample else ideal.IMAGES_PER_CELL
-    if not asked.isdecimal() or int(asked) < 1:
-        raise ValueError(f"the option {_PER_CELL} is {asked!r}; it must be a whole number from 1")
-    return int(asked)
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"the option {_PER_CELL} is {text!r}; it must be a whole number from 1")
+    return int(text)
 
 
 def _occupation(job: Job) -> list[Split]:
@@ -145,13 +145,13 @@ def _gap(
     """What FACET gives to each cell, and what it lacks."""
 
     def numbers(part: Sequence[str]) -> list[Row]:
-        found: list[Row] = []
+        rows: list[Row] = []
         for cell in part:
             real = chosen.counts.get(cell, 0) if chosen else 0
             given = {"planned": per_cell, "candidates": counts.get(cell, 0), "real": real, "gap": per_cell - real}
-            made = {"synthetic": per_cell - real if makes else 0}
-            found.append({"id": f"gap/{cell}", **labels_of(cell), **given, **made})
-        return found
+            filled = {"synthetic": per_cell - real if makes else 0}
+            rows.append({"id": f"gap/{cell}", **labels_of(cell), **given, **filled})
+        return rows
 
     return Split(
         config="gap",

@@ -78,7 +78,7 @@ class Places:
     def __getitem__(self, part: slice, /) -> list[Chosen | Place]:
         """Those of a slice without step."""
         start, stop, _ = part.indices(len(self))
-        found: list[Chosen | Place] = []
+        units: list[Chosen | Place] = []
         while start < stop:
             number = bisect_right(self._ends, start)
             first = self._ends[number - 1] if number else 0
@@ -86,10 +86,10 @@ class Places:
             real = self._real[number]
             if self._chosen is not None and start - first < real:
                 before = self._before[number]
-                found += self._chosen[before + start - first : before + min(end - first, real)]
-            found += [Place(self.cells[number], place) for place in range(max(start - first, real), end - first)]
+                units += self._chosen[before + start - first : before + min(end - first, real)]
+            units += [Place(self.cells[number], place) for place in range(max(start - first, real), end - first)]
             start = end
-        return found
+        return units
 
 
 def labels_of(cell: str) -> dict[str, str]:
@@ -129,15 +129,15 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
     Errors: BuildError SOURCE_IMAGE with the file that is missing or unreadable.
     """
     wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
-    made = make(job, wanted, partial(_verdicts, job), attempts=ATTEMPTS, config="occupation")
+    results = make(job, wanted, partial(_verdicts, job), attempts=ATTEMPTS, config="occupation")
     crops = _ahead([place for place in part if isinstance(place, Chosen)], folder)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
         if isinstance(place, Place):
-            asked, image = next(made)
-            expect(asked.key == common["id"], "iris_ideal_52", f"an image for {asked.key}", str(common["id"]))
+            item, image = next(results)
+            expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
             if image is not None:
-                yield {**common, **_synthetic(job, asked, image)}
+                yield {**common, **_synthetic(job, item, image)}
         else:
             yield {**common, **next(crops)}
 
@@ -170,13 +170,13 @@ def _name(place: Chosen | Place) -> str:
     return f"{_item(place).replace('/', '-')}.jpg"
 
 
-def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
+def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
     """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
-    file = f"{folder}/{found.file}"
+    file = f"{folder}/{person.file}"
     try:
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 -- Path takes as long as the reading
             data = stream.read()
-        crop = window(found.box, *join_images.upright_size(data))
+        crop = window(person.box, *join_images.upright_size(data))
         content = join_images.cropped_jpeg(data, crop)
     except (OSError, ValueError, SyntaxError) as error:
         mend = "obtain the image again, or remove it together with its annotations"
@@ -184,30 +184,30 @@ def cropped(found: Found, folder: Path, name: str) -> dict[str, Any]:
     return {
         "image": {"bytes": content, "path": name},
         "origin": "facet",
-        "source_file": found.file,
+        "source_file": person.file,
         "source_sha256": hashlib.sha256(data).hexdigest(),
-        "person_id": found.person_id,
-        "second_occupation": found.second_occupation or None,
+        "person_id": person.person_id,
+        "second_occupation": person.second_occupation or None,
         **dict(zip(WINDOW, crop, strict=True)),
     }
 
 
-def _synthetic(job: Job, asked: Wanted, image: Image) -> dict[str, Any]:
+def _synthetic(job: Job, item: Wanted, image: Image) -> dict[str, Any]:
     from PIL.Image import Resampling
 
     size = (join_images.SIZE, join_images.SIZE)
     scaled = image if image.size == size else image.resize(size, Resampling.LANCZOS)
     generator = job.tools.generator
     return {
-        "image": {"bytes": jpeg(scaled), "path": f"{asked.key.replace('/', '-')}.jpg"},
+        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
         "origin": "synthetic",
-        "prompt": asked.prompt,
+        "prompt": item.prompt,
         "generator": generator.name if generator else None,
         "seed": image.info["seed"],
     }
 
 
-def _verdicts(job: Job, images: Sequence[Image], asked: Sequence[Wanted]) -> list[Verdict]:
+def _verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
     """Whether each image shows one face with the labels of its cell."""
     labeller = job.tools.labeller
     if labeller is None:
@@ -215,10 +215,10 @@ def _verdicts(job: Job, images: Sequence[Image], asked: Sequence[Wanted]) -> lis
             "TOOL_MISSING", "synthetic images", "no labeller", "a model that checks them", "name --labeller"
         )
     verdicts = []
-    for wanted, labels in zip(asked, labeller.label(images), strict=True):
+    for wanted, labels in zip(items, labeller.label(images), strict=True):
         known = labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
-        found = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
-        other = [name for name, label in found.items() if label != known[name]]
+        labelled = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
+        other = [name for name, label in labelled.items() if label != known[name]]
         reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
-        verdicts.append(Verdict(reason, {"asked": wanted.key, **found}) if reason else Verdict())
+        verdicts.append(Verdict(reason, {"asked": wanted.key, **labelled}) if reason else Verdict())
     return verdicts

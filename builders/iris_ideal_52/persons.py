@@ -112,13 +112,13 @@ def match(annotated: Sequence[Box], detected: Sequence[Box]) -> list[tuple[Box |
     """
     overlaps = [[overlap(a, d) for d in detected] for a in annotated]
     pairs = sorted((-value, a, d) for a, row in enumerate(overlaps) for d, value in enumerate(row) if value >= OVERLAP)
-    found: list[tuple[Box | None, float]] = [(None, max(row, default=0.0)) for row in overlaps]
+    matches: list[tuple[Box | None, float]] = [(None, max(row, default=0.0)) for row in overlaps]
     taken: set[int] = set()
     for negative, a, d in pairs:
-        if found[a][0] is None and d not in taken:
-            found[a] = (detected[d], -negative)
+        if matches[a][0] is None and d not in taken:
+            matches[a] = (detected[d], -negative)
             taken.add(d)
-    return found
+    return matches
 
 
 def _read(database: sqlite3.Connection, folder: Path) -> None:
@@ -160,7 +160,9 @@ def _detect(database: sqlite3.Connection, folder: Path, detector: PersonDetector
             what, expected = f"boxes for {len(boxes)} images", f"for {len(files)}"
             raise BuildError("TOOL_OUTPUT", detector.name, what, expected, "use another detector")
         with database:
-            rows = ((file, b"".join(starmap(_BOX.pack, found))) for file, found in zip(files, boxes, strict=True))
+            rows = (
+                (file, b"".join(starmap(_BOX.pack, file_boxes))) for file, file_boxes in zip(files, boxes, strict=True)
+            )
             database.executemany("INSERT INTO images VALUES (?, ?)", rows)
         last, done = files[-1], done + len(files)
         job.progress("Finding persons", done, total)

@@ -44,13 +44,13 @@ MADE_SHARE = 0.95
 
 def splits(job: Job) -> Sequence[Split]:
     """Pairs and their questions; every steer prompt; the plans and images of the source's models."""
-    found = [understanding_split(job), _questions(), prompts_split()]
+    splits = [understanding_split(job), _questions(), prompts_split()]
     folder = SOURCES["models"].found(job.source)
     store = ModelStore(job, folder) if folder else None
     if store is None or not store.models:
         job.note("No model's neutral images were given (source `models`): the config generation is left out.")
-        return found
-    return [*generation_splits(job, store), *found]
+        return splits
+    return [*generation_splits(job, store), *splits]
 
 
 def check(manifest: Manifest) -> None:
@@ -74,10 +74,10 @@ def _check_pairs(manifest: Manifest, built: BuiltSplit) -> None:
     per_combination = np.bincount(pairs().combination[planned])
     sides = built.counts["side"]
     expect(sides["a"] == sides["b"], manifest.dataset, f"images {sides}", "two for each pair")
-    for combination, asked in zip(COMBINATIONS, per_combination.tolist(), strict=True):
+    for combination, expected_pairs in zip(COMBINATIONS, per_combination.tolist(), strict=True):
         there = built.counts["combination"][combination] // 2
-        if not MADE_SHARE * asked <= there <= asked:
-            what, expected = f"{there} pairs of {combination}", f"{asked}, at least {MADE_SHARE:.0%} of them"
+        if not MADE_SHARE * expected_pairs <= there <= expected_pairs:
+            what, expected = f"{there} pairs of {combination}", f"{expected_pairs}, at least {MADE_SHARE:.0%} of them"
             mend = (
                 "read review/rejected.jsonl, then build into a new folder with a better generator, editor or labeller"
             )

@@ -35,18 +35,18 @@ _RANK = {"rank": "of the stereotype among the model's ten, 1 the most frequent"}
 def generation_splits(job: Job, store: ModelStore) -> list[Split]:
     """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
     plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
-    found = [_generation(store, plans)] if plans else []
+    splits = [_generation(store, plans)] if plans else []
     place = {name: number for number, name in enumerate(steer_ids(REVISIONS[0]).to_pylist())}
-    planned = {(model, place[one.item]): one for model, plan in plans.items() for one in plan}
+    planned = {(model, place[steer.item]): steer for model, plan in plans.items() for steer in plan}
     units = store.select(STEER, planned)
     for model, item, sample in store.unwanted(STEER):
         unit = f"{store.models[model].key}/{store.ids[STEER][item].as_py()}/{sample:03d}"
         job.reject(unit, "not a prompt of the model's plan")
     if len(units):
-        found.append(_images(store, planned, units))
+        splits.append(_images(store, planned, units))
     elif plans:
         job.note("No model has annotated steer images: the config generation_images is left out.")
-    return found
+    return splits
 
 
 def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
@@ -67,11 +67,11 @@ def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
 
 def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
     rows = [
-        {"id": f"{store.models[model].key}/{one.item}", "item": one.item, **model_columns(store.models[model])}
-        | one.columns()
-        | {"rank": one.rank, "seen": one.images, "images": IMAGES}
+        {"id": f"{store.models[model].key}/{steer.item}", "item": steer.item, **model_columns(store.models[model])}
+        | steer.columns()
+        | {"rank": steer.rank, "seen": steer.images, "images": IMAGES}
         for model, plan in plans.items()
-        for one in plan
+        for steer in plan
     ]
     return Split(
         config="generation",
@@ -121,23 +121,23 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any
 
 
 def _image_rows(
-    made: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
+    images: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
 ) -> Iterator[Row]:
-    for one in made:
-        model, steer = store.models[one.model], planned[one.model, one.item]
-        key = f"{model.key}/{steer.item}/{one.sample:03d}"
-        labels = (one.gender, one.age, one.skin_tone)
+    for image in images:
+        model, steer = store.models[image.model], planned[image.model, image.item]
+        key = f"{model.key}/{steer.item}/{image.sample:03d}"
+        labels = (image.gender, image.age, image.skin_tone)
         success = YES_NO["_".join(labels) != GROUPS[steer.requested]] if all(labels) else None
         yield {
             "id": key,
             "item": steer.item,
-            "sample": one.sample,
-            "image": stored_image(one, key.replace("/", "-"), reader),
+            "sample": image.sample,
+            "image": stored_image(image, key.replace("/", "-"), reader),
             "origin": "models",
             **model_columns(model),
             **steer.columns(),
             "rank": steer.rank,
-            "status": one.status,
+            "status": image.status,
             **dict(zip(LABELLED, (label or None for label in labels), strict=True)),
             "success": success,
         }

@@ -55,21 +55,23 @@ def make_pairs(numbers: Sequence[int], job: Job, *, batch: int = 8) -> dict[int,
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
         raise ValueError("pairs cannot be checked without a labeller and a matcher")
-    found: dict[int, tuple[MadeImage, MadeImage]] = {}
+    passed: dict[int, tuple[MadeImage, MadeImage]] = {}
     left, least = list(numbers), least_similarity(job)
     for base in range(BASES):
         first = [Wanted(_key(number, "a", base), base_prompt(number)) for number in left]
-        made = make(job, first, _check_base(labeller), attempts=ATTEMPTS, batch=batch, config=_SHEET)
-        bases = dict(_passed(made))
+        results = make(job, first, _check_base(labeller), attempts=ATTEMPTS, batch=batch, config=_SHEET)
+        bases = dict(_passed(results))
         second = [Wanted(_key(n, "b", base), instruction(n), image.data) for n, image in bases.items()]
-        made = make(job, second, _check_edit(labeller, matcher, least), attempts=ATTEMPTS, batch=batch, config=_SHEET)
-        edited = dict(_passed(made))
-        found |= {number: (bases[number], image) for number, image in edited.items()}
+        results = make(
+            job, second, _check_edit(labeller, matcher, least), attempts=ATTEMPTS, batch=batch, config=_SHEET
+        )
+        edited = dict(_passed(results))
+        passed |= {number: (bases[number], image) for number, image in edited.items()}
         left = [number for number in bases if number not in edited]
     for number in numbers:
-        if number not in found:
+        if number not in passed:
             job.reject(f"pair/{number:04d}", "no pair passed", bases=BASES, attempts=ATTEMPTS)
-    return {number: found[number] for number in numbers if number in found}
+    return {number: passed[number] for number in numbers if number in passed}
 
 
 def least_similarity(job: Job) -> float:
@@ -86,15 +88,15 @@ def _number(wanted: Wanted) -> int:
     return int(wanted.key.split("/")[1])
 
 
-def _passed(made: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[int, MadeImage]]:
-    for wanted, image in made:
+def _passed(results: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[int, MadeImage]]:
+    for wanted, image in results:
         if image is not None:
             yield _number(wanted), MadeImage(jpeg(image), image.info["seed"], image.info.get("similarity"))
 
 
 def _check_base(labeller: Labeller) -> Accept:
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
-        return [_labels(found, _number(one), 0) for found, one in zip(labeller.label(images), wanted, strict=True)]
+        return [_labels(labels, _number(item), 0) for labels, item in zip(labeller.label(images), wanted, strict=True)]
 
     return accept
 
@@ -103,11 +105,13 @@ def _check_edit(labeller: Labeller, matcher: Matcher, least: float) -> Accept:
     from PIL import Image as Images
 
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
-        bases = [Images.open(BytesIO(one.base)).convert("RGB") for one in wanted]
+        bases = [Images.open(BytesIO(item.base)).convert("RGB") for item in wanted]
         alike = matcher.image_similarity(bases, images)
-        old, new = (matcher.text_similarity(images, [_attire(_number(one), side) for one in wanted]) for side in (0, 1))
+        old, new = (
+            matcher.text_similarity(images, [_attire(_number(item), side) for item in wanted]) for side in (0, 1)
+        )
         checks = zip(labeller.label(images), wanted, alike, old, new, strict=True)
-        return [_edit(labels, _number(one), least, *numbers) for labels, one, *numbers in checks]
+        return [_edit(labels, _number(item), least, *numbers) for labels, item, *numbers in checks]
 
     return accept
 
@@ -124,13 +128,13 @@ def _edit(labels: Labels, number: int, least: float, similarity: float, old: flo
     return Verdict("", evidence)
 
 
-def _labels(found: Labels, number: int, side: int) -> Verdict:
+def _labels(labels: Labels, number: int, side: int) -> Verdict:
     """Whether an image shows the group that is planned."""
     planned = GROUPS[pairs().groups[number, side]]
-    shown = "_".join((found.gender, found.age, found.skin_tone))
+    shown = "_".join((labels.gender, labels.age, labels.skin_tone))
     if shown == planned:
         return Verdict()
-    evidence: Mapping[str, str] = {"planned": planned, "found": shown if found.gender else found.reason}
+    evidence: Mapping[str, str] = {"planned": planned, "found": shown if labels.gender else labels.reason}
     return Verdict("labels are not as planned", evidence)
 
 

@@ -79,7 +79,7 @@ def prompts_split() -> Split:
         split="test",
         about="A prompt that asks for a group in an occupation; a model gets the sixty that its own images decide.",
         features=lambda: steer_features({"id": "string"}, {}, {"images": "int32"}),
-        units=pa.Table.from_pylist([{"id": one.item, **one.columns(), "images": IMAGES} for one in every]),
+        units=pa.Table.from_pylist([{"id": steer.item, **steer.columns(), "images": IMAGES} for steer in every]),
         rows=lambda part: part,
         shard=10_000,
         groups=("prompt_type",),

@@ -100,9 +100,9 @@ def sample_pairs() -> tuple[int, ...]:
     odd = inconsistent()
     chosen: list[int] = []
     for combination in range(len(COMBINATIONS)):
-        own = pairs().combination == combination
-        chosen += np.flatnonzero(own & ~odd)[: SAMPLE_PER_COMBINATION - 1].tolist()
-        chosen += np.flatnonzero(own & odd)[:1].tolist()
+        members = pairs().combination == combination
+        chosen += np.flatnonzero(members & ~odd)[: SAMPLE_PER_COMBINATION - 1].tolist()
+        chosen += np.flatnonzero(members & odd)[:1].tolist()
     return tuple(sorted(chosen))
 
 

@@ -49,8 +49,8 @@ class AresLabeller:
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each image."""
         persons = not_one_person(self.detector, images) if self.detector else [""] * len(images)
-        found = self._model.classify(list(images), batch=self.batch) if images else []
-        return [self._labels(answers[0], reason) for answers, reason in zip(found, persons, strict=True)]
+        answers = self._model.classify(list(images), batch=self.batch) if images else []
+        return [self._labels(answers[0], reason) for answers, reason in zip(answers, persons, strict=True)]
 
     def _labels(self, answer: Any, reason: str) -> Labels:
         if reason or answer.status in ("no_face", "unreadable"):

@@ -76,12 +76,12 @@ class Clip:
     def _embed(self, things: Sequence[Any], embed: Any) -> Array:
         import torch
 
-        found = np.zeros((len(things), int(self._model.config.projection_dim)))
+        vectors = np.zeros((len(things), int(self._model.config.projection_dim)))
         for start in range(0, len(things), self.batch):
             part = things[start : start + self.batch]
             with torch.inference_mode():
-                found[start : start + len(part)] = embed(part).pooler_output.float().cpu().numpy()
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
+                vectors[start : start + len(part)] = embed(part).pooler_output.float().cpu().numpy()
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
     @cached_property
     def _model(self) -> Any:

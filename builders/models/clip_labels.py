@@ -70,11 +70,11 @@ class ClipLabeller:
             attribute: _choose(self._probabilities(embedded, attribute), tuple(labels), self.margin)
             for attribute, labels in PROTOTYPES.items()
         }
-        found = []
+        decided = []
         for place, reason in enumerate(self._reasons(images, embedded)):
             labels = {attribute: "" if reason else values[place] for attribute, values in chosen.items()}
-            found.append(Labels(**labels, reason=reason or ("" if all(labels.values()) else "unsure")))
-        return found
+            decided.append(Labels(**labels, reason=reason or ("" if all(labels.values()) else "unsure")))
+        return decided
 
     def _reasons(self, images: Sequence[Image], embedded: Array) -> list[str]:
         """'' where there is one person to label, else why there are no labels."""

@@ -30,12 +30,12 @@ def parse(answer: str, count: int = DESCRIPTIONS) -> list[str]:
 
     ValueError says what is wrong: another number of them, text around them, an empty one, one twice.
     """
-    found = [" ".join(one.split()) for one in _ONE.findall(answer)]
+    texts = [" ".join(text.split()) for text in _ONE.findall(answer)]
     if around := _ONE.sub("", answer).strip():
         raise ValueError(f"text outside of [start]...[end]: {around[:80]!r}")
-    if any("[start]" in one or "[end]" in one for one in found):
+    if any("[start]" in text or "[end]" in text for text in texts):
         raise ValueError("a [start] inside of a description")
-    return _checked(found, count)
+    return _checked(texts, count)
 
 
 class EndpointDescriber:
@@ -86,14 +86,14 @@ class EndpointDescriber:
         for _ in range(self.asks):
             answer = self._ask(element, prompt)
             try:
-                found = parse(answer, self.count)
+                descriptions = parse(answer, self.count)
             except ValueError as error:
                 wrong = f"{error}"
                 continue
             if kept is not None:
                 known = {"element": element, "model": self.model, "prompt": prompt, "answer": answer}
                 write_atomically(kept, json.dumps(known, ensure_ascii=False, indent=1))
-            return found
+            return descriptions
         raise BuildError(
             "TOOL_OUTPUT",
             element,
@@ -105,8 +105,8 @@ class EndpointDescriber:
     def _kept(self, prompt: str) -> Path | None:
         if self.answers is None:
             return None
-        asked = json.dumps([self.url, self.model, self.temperature, prompt])
-        return self.answers / f"{hashlib.sha256(asked.encode()).hexdigest()}.json"
+        request = json.dumps([self.url, self.model, self.temperature, prompt])
+        return self.answers / f"{hashlib.sha256(request.encode()).hexdigest()}.json"
 
     @cached_property
     def _client(self) -> Any:
@@ -137,8 +137,8 @@ class EndpointDescriber:
             mend = "check the address (it often ends with /v1) and the model's name"
         else:
             mend = "run again later: it goes on where it stopped"
-        found = f"{type(error).__name__}: {error}"[:300]
-        return BuildError("TOOL_OUTPUT", f"{element}, asked of {self.name}", found, "an answer", mend)
+        fault = f"{type(error).__name__}: {error}"[:300]
+        return BuildError("TOOL_OUTPUT", f"{element}, asked of {self.name}", fault, "an answer", mend)
 
 
 class FileDescriber:
@@ -165,29 +165,29 @@ class FileDescriber:
 
     def describe(self, element: str, prompt: str) -> list[str]:
         """The descriptions for an element's images; the file answers, whatever `prompt` asks."""
-        found = self._descriptions.get(element)
-        if found is None:
+        texts = self._descriptions.get(element)
+        if texts is None:
             expected, mend = f'a line {{"element": "{element}", ...}}', "add it"
             raise BuildError("TOOL_OUTPUT", str(self.file), f"no descriptions of {element}", expected, mend)
-        return list(found)
+        return list(texts)
 
     @cached_property
     def _descriptions(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_element: dict[str, list[str]] = {}
         with self.file.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
                 try:
                     element, descriptions = _line(line, self.count)
-                    if element in found:
+                    if element in by_element:
                         raise ValueError(f"{element} for the second time")
                 except ValueError as error:
                     expected = f'{{"element": id, "descriptions": [{self.count} different texts]}}, once per element'
                     mend = "correct the line"
                     raise BuildError("TOOL_OUTPUT", f"{self.file}:{number}", f"{error}", expected, mend) from error
-                found[element] = descriptions
-        return found
+                by_element[element] = descriptions
+        return by_element
 
 
 def _line(text: str, count: int) -> tuple[str, list[str]]:
@@ -195,16 +195,16 @@ def _line(text: str, count: int) -> tuple[str, list[str]]:
     if not isinstance(data, dict) or not isinstance(data.get("element"), str):
         raise ValueError("no element")
     texts = data.get("descriptions")
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError("no list of descriptions")
-    return data["element"], _checked([" ".join(one.split()) for one in texts], count)
+    return data["element"], _checked([" ".join(text.split()) for text in texts], count)
 
 
-def _checked(found: Sequence[str], count: int) -> list[str]:
-    if len(found) != count:
-        raise ValueError(f"{len(found)} descriptions")
-    if not all(found):
+def _checked(texts: Sequence[str], count: int) -> list[str]:
+    if len(texts) != count:
+        raise ValueError(f"{len(texts)} descriptions")
+    if not all(texts):
         raise ValueError("an empty description")
-    if len(set(found)) != count:
+    if len(set(texts)) != count:
         raise ValueError("a description for the second time")
-    return list(found)
+    return list(texts)

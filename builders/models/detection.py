@@ -51,13 +51,13 @@ class YolosDetector:
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each picture, the most certain first."""
-        found: list[list[Box]] = [[] for _ in pictures]
+        by_picture: list[list[Box]] = [[] for _ in pictures]
         remaining = iter(range(len(pictures)))
         while places := list(islice(remaining, self.batch)):
             images = [read(pictures[place]) for place in places]
             for place, boxes in zip(places, self._detect(images), strict=True):
-                found[place] = boxes
-        return found
+                by_picture[place] = boxes
+        return by_picture
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, int]:
@@ -77,7 +77,7 @@ class YolosDetector:
 
         processor, model, person = self._loaded
         tensors = [processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
-        found: list[list[Box]] = [[] for _ in images]
+        boxes: list[list[Box]] = [[] for _ in images]
         for shape in dict.fromkeys(tensor.shape for tensor in tensors):
             places = [place for place, tensor in enumerate(tensors) if tensor.shape == shape]
             with torch.inference_mode():
@@ -88,8 +88,8 @@ class YolosDetector:
                 is_person = result["labels"] == person
                 corners = result["boxes"][is_person].float().tolist()
                 scores = result["scores"][is_person].float().tolist()
-                found[place] = arrange(corners, scores, images[place].size)
-        return found
+                boxes[place] = arrange(corners, scores, images[place].size)
+        return boxes
 
 
 class UltralyticsDetector:
@@ -134,7 +134,7 @@ class UltralyticsDetector:
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each picture, the most certain first."""
         model, person = self._loaded
-        found: list[list[Box]] = []
+        boxes: list[list[Box]] = []
         remaining = iter(pictures)
         while part := list(islice(remaining, self.batch)):
             images = [read(picture) for picture in part]
@@ -142,8 +142,8 @@ class UltralyticsDetector:
                 images, conf=self.threshold, classes=[person], device=self.device or None, verbose=False
             )
             for image, result in zip(images, results, strict=True):
-                found.append(arrange(result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), image.size))
-        return found
+                boxes.append(arrange(result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), image.size))
+        return boxes
 
 
 def read(picture: Picture) -> Image:
@@ -178,5 +178,5 @@ def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[st
     from fairspace.builders.engine.making import jpeg
 
     pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
-    found = detector.detect(pictures)
-    return ["" if len(boxes) == 1 else "several faces" if boxes else "no face" for boxes in found]
+    boxes = detector.detect(pictures)
+    return ["" if len(boxes) == 1 else "several faces" if boxes else "no face" for boxes in boxes]

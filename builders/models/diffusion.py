@@ -139,13 +139,13 @@ class DiffusersGenerator:
 
         return self._load(AutoPipelineForImage2Image, self._refiner)
 
-    def _load(self, auto: Any, found: weights.Weights) -> Any:
+    def _load(self, auto: Any, source: weights.Weights) -> Any:
         chosen = self.settings
-        pipeline = load(auto, found, dtype=chosen.dtype, variant=chosen.variant, device=self.device)
+        pipeline = load(auto, source, dtype=chosen.dtype, variant=chosen.variant, device=self.device)
         if self._scheduler:
             known = {kind.__name__: kind for kind in [*pipeline.scheduler.compatibles, type(pipeline.scheduler)]}
             if self._scheduler not in known:
-                raise _unknown(found.name, "scheduler", self._scheduler, ", ".join(sorted(known)))
+                raise _unknown(source.name, "scheduler", self._scheduler, ", ".join(sorted(known)))
             pipeline.scheduler = known[self._scheduler].from_config(pipeline.scheduler.config)
         if chosen.compile:
             denoiser = pipeline.unet if getattr(pipeline, "unet", None) is not None else pipeline.transformer
@@ -153,16 +153,16 @@ class DiffusersGenerator:
         return pipeline
 
 
-def load(pipeline: Any, found: weights.Weights, *, dtype: str, variant: str, device: str) -> Any:
+def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, device: str) -> Any:
     """A pipeline from safetensors, on its device, quiet. `pipeline` is the class to load it with."""
     import torch
 
     where = weights.best_device(device)
     precision = getattr(torch, dtype or ("float32" if where == "cpu" else "bfloat16"))
-    with weights.loading(found):
+    with weights.loading(source):
         loaded = pipeline.from_pretrained(
-            found.where,
-            revision=found.revision,
+            source.where,
+            revision=source.revision,
             dtype=precision,
             variant=variant or None,
             use_safetensors=True,

@@ -54,30 +54,30 @@ class _Asked:
 
 def _settings(kind: type) -> Types:
     hints = get_type_hints(kind)
-    return {one.name: hints[one.name] for one in fields(kind)}
+    return {setting.name: hints[setting.name] for setting in fields(kind)}
 
 
-def _generator(what: str, chosen: Mapping[str, Any], asked: _Asked) -> DiffusersGenerator:
+def _generator(what: str, chosen: Mapping[str, Any], request: _Asked) -> DiffusersGenerator:
     refiner = ""
-    if asked.refiner:
-        _, refiner, _ = read("refiner", asked.refiner, SCHEMES["refiner"])
-    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), device=asked.device)
+    if request.refiner:
+        _, refiner, _ = read("refiner", request.refiner, SCHEMES["refiner"])
+    return DiffusersGenerator(what, refiner=refiner, settings=Settings(**chosen), device=request.device)
 
 
-def _editor(what: str, chosen: Mapping[str, Any], asked: _Asked) -> InstructPix2PixEditor:
-    return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=asked.device)
+def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPix2PixEditor:
+    return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=request.device)
 
 
-def _persons(asked: _Asked) -> Any:
+def _persons(request: _Asked) -> Any:
     """What finds persons in made images: not stored boxes, which know the source's images alone."""
-    return None if isinstance(asked.detector, StoredBoxes) else asked.detector
+    return None if isinstance(request.detector, StoredBoxes) else request.detector
 
 
-def _endpoint(what: str, chosen: Mapping[str, Any], asked: _Asked) -> EndpointDescriber:
+def _endpoint(what: str, chosen: Mapping[str, Any], request: _Asked) -> EndpointDescriber:
     url, _, model = what.rpartition("#")
     if not url.startswith(("http://", "https://")) or not model:
         raise wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
-    return EndpointDescriber(url, model, answers=asked.answers, **chosen)
+    return EndpointDescriber(url, model, answers=request.answers, **chosen)
 
 
 _FOUND: Types = {"threshold": float, "batch": int}
@@ -89,21 +89,21 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             "yolos[:ID[@REVISION]]",
             YOLOS,
             _FOUND,
-            lambda what, chosen, asked: YolosDetector(what, device=asked.device, **chosen),
+            lambda what, chosen, request: YolosDetector(what, device=request.device, **chosen),
         ),
         "ultralytics": Scheme(
             "ultralytics:FILE",
             "",
             _FOUND,
-            lambda what, chosen, asked: UltralyticsDetector(what, device=asked.device, **chosen),
+            lambda what, chosen, request: UltralyticsDetector(what, device=request.device, **chosen),
         ),
-        "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, asked: StoredBoxes(what)),
+        "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },
     "generator": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, _settings(Settings), _generator),
     },
     "refiner": {
-        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, asked: what),
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, request: what),
     },
     "editor": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, _settings(EditSettings), _editor),
@@ -113,21 +113,23 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             "ares[:ID[@REVISION]]",
             ARES,
             {"batch": int},
-            lambda what, chosen, asked: AresLabeller(what, device=asked.device, detector=_persons(asked), **chosen),
+            lambda what, chosen, request: AresLabeller(
+                what, device=request.device, detector=_persons(request), **chosen
+            ),
         ),
         "clip": Scheme(
             "clip[:ID[@REVISION]]",
             CLIP,
             {"margin": float},
-            lambda what, chosen, asked: ClipLabeller(asked.clip(what), detector=_persons(asked), **chosen),
+            lambda what, chosen, request: ClipLabeller(request.clip(what), detector=_persons(request), **chosen),
         ),
     },
     "matcher": {
-        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, asked: ClipMatcher(asked.clip(what))),
+        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, request: ClipMatcher(request.clip(what))),
     },
     "describer": {
         "endpoint": Scheme("endpoint:URL#MODEL", "", _ENDPOINT, _endpoint),
-        "file": Scheme("file:PATH", "", {}, lambda what, chosen, asked: FileDescriber(what)),
+        "file": Scheme("file:PATH", "", {}, lambda what, chosen, request: FileDescriber(what)),
     },
 }
 """Role -> scheme -> what it opens."""
@@ -162,20 +164,20 @@ def open_tools(
     """
     if refiner and not generator:
         raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
-    asked = _Asked(device, refiner, answers)
-    asked.detector = _open("detector", detector, asked)
+    request = _Asked(device, refiner, answers)
+    request.detector = _open("detector", detector, request)
     return Tools(
-        detector=asked.detector,
-        generator=_open("generator", generator, asked),
-        editor=_open("editor", editor, asked),
-        labeller=_open("labeller", labeller, asked),
-        matcher=_open("matcher", matcher, asked),
-        describer=_open("describer", describer, asked),
+        detector=request.detector,
+        generator=_open("generator", generator, request),
+        editor=_open("editor", editor, request),
+        labeller=_open("labeller", labeller, request),
+        matcher=_open("matcher", matcher, request),
+        describer=_open("describer", describer, request),
     )
 
 
-def _open(role: str, named: str, asked: _Asked) -> Any:
+def _open(role: str, named: str, request: _Asked) -> Any:
     if not named:
         return None
     scheme, what, chosen = read(role, named, SCHEMES[role])
-    return scheme.open(what, chosen, asked)
+    return scheme.open(what, chosen, request)

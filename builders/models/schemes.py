@@ -70,6 +70,6 @@ def _value(kind: type, text: str) -> Any:
     return kind(text)
 
 
-def wrong(role: str, named: str, found: str, expected: str) -> BuildError:
+def wrong(role: str, named: str, problem: str, expected: str) -> BuildError:
     """The error for a name that cannot be read."""
-    return BuildError("TOOL_MISSING", f"--{role} {named}", found, expected, "name the tool in one of these forms")
+    return BuildError("TOOL_MISSING", f"--{role} {named}", problem, expected, "name the tool in one of these forms")

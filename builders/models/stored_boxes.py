@@ -48,7 +48,7 @@ class StoredBoxes:
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The stored persons of each picture, the most certain first; equal ones in the file's order."""
-        found: list[list[Box]] = []
+        boxes_of: list[list[Box]] = []
         for start in range(0, len(pictures), _ASKED):
             names = [picture.name for picture in pictures[start : start + _ASKED]]
             boxes: dict[str, list[Box]] = {name: [] for name in names}
@@ -56,8 +56,8 @@ class StoredBoxes:
             query = f"SELECT * FROM boxes WHERE file IN ({marks}) ORDER BY file, score DESC, place"  # noqa: S608
             for name, _, *numbers in self._index.execute(query, list(boxes)):
                 boxes[name].append(Box(*numbers))
-            found += [boxes[name] for name in names]
-        return found
+            boxes_of += [boxes[name] for name in names]
+        return boxes_of
 
     @cached_property
     def _index(self) -> sqlite3.Connection:
@@ -100,9 +100,9 @@ class StoredBoxes:
         good = pc.and_(good, pc.fill_null(pc.and_(pc.greater_equal(score, 0), pc.less_equal(score, 1)), False))
         if not pc.all(good).as_py():
             row = pc.index(good, False).as_py()
-            found = str(table.slice(row, 1).to_pylist()[0])
-            raise self._wrong(f" row {start + row}", found, "a file name, numbers, sizes above 0, a score in [0, 1]")
+            row_text = str(table.slice(row, 1).to_pylist()[0])
+            raise self._wrong(f" row {start + row}", row_text, "a file name, numbers, sizes above 0, a score in [0, 1]")
         return table
 
-    def _wrong(self, place: str, found: str, expected: str) -> BuildError:
-        return BuildError("TOOL_OUTPUT", f"{self.file}{place}", found, expected, "store the boxes again")
+    def _wrong(self, place: str, problem: str, expected: str) -> BuildError:
+        return BuildError("TOOL_OUTPUT", f"{self.file}{place}", problem, expected, "store the boxes again")

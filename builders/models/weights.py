@@ -75,8 +75,8 @@ def absent(model: str, what: str) -> BuildError:
         mend = f"HF_HUB_OFFLINE is set: run {fetch} with HF_HUB_OFFLINE=0, or build with HF_HUB_OFFLINE=0"
     else:
         mend = f"try {fetch}; if the repository is gated, accept its terms and run `hf auth login` first"
-    found = f"{what} is neither in a folder of that name, nor in the cache, nor could it be downloaded"
-    return BuildError("TOOL_MISSING", model, found, "a folder, or ID or ID@REVISION of a model on the Hub", mend)
+    problem = f"{what} is neither in a folder of that name, nor in the cache, nor could it be downloaded"
+    return BuildError("TOOL_MISSING", model, problem, "a folder, or ID or ID@REVISION of a model on the Hub", mend)
 
 
 @contextmanager

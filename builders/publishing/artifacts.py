@@ -124,13 +124,13 @@ def _space(namespace: str) -> Artifact:
     """The board: this software's packages, the page's own start file, and what it needs installed."""
 
     def files(scratch: Path) -> Files:
-        found: dict[str, Path | bytes] = {"fairspace/__init__.py": ROOT / "__init__.py"}
+        space_files: dict[str, Path | bytes] = {"fairspace/__init__.py": ROOT / "__init__.py"}
         for package in PACKAGES:
-            found |= {f"fairspace/{package}/{path}": file for path, file in _folder(ROOT / package)}
-        found["app.py"] = found["fairspace/leaderboard_space/__main__.py"]
-        found["README.md"] = found["fairspace/leaderboard_space/README.md"]
-        found["requirements.txt"] = "".join(f"{line}\n" for line in space_requirements()).encode()
-        return found
+            space_files |= {f"fairspace/{package}/{path}": file for path, file in _folder(ROOT / package)}
+        space_files["app.py"] = space_files["fairspace/leaderboard_space/__main__.py"]
+        space_files["README.md"] = space_files["fairspace/leaderboard_space/README.md"]
+        space_files["requirements.txt"] = "".join(f"{line}\n" for line in space_requirements()).encode()
+        return space_files
 
     card = (ROOT / "leaderboard_space" / "README.md").read_text(encoding="utf-8")
     check_card(card, "space", "leaderboard_space/README.md")

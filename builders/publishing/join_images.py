@@ -105,13 +105,13 @@ class Maker:
         path = PurePosixPath(file)
         if path.is_absolute() or ".." in path.parts:
             raise JoinError(f"{row}: {file!r} leads out of the source folder; the dataset is damaged")
-        found = next((folder / path for folder in self._folders if (folder / path).is_file()), None)
-        if found is None:
+        source_file = next((folder / path for folder in self._folders if (folder / path).is_file()), None)
+        if source_file is None:
             raise JoinError(f"{row}: no {file} in {self.source} or a folder of it; is your copy complete?")
-        data = found.read_bytes()
+        data = source_file.read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise JoinError(
-                f"{row}: {found} is not the file that the dataset was made from (its sha256 differs from {sha256}); "
+                f"{row}: {source_file} is not the file that the dataset was made from: its sha256 is not {sha256}; "
                 "obtain the same release of the source, unchanged"
             )
         return data
@@ -206,18 +206,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--revision", help="a tag or commit")
     parser.add_argument("--source", required=True, type=Path, help="the folder of your copy of the source")
     parser.add_argument("--out", required=True, type=Path, help="a new folder")
-    asked = parser.parse_args(arguments)
-    if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
-        parser.error(f"{asked.out} is not empty; name a new folder")
+    options = parser.parse_args(arguments)
+    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
+        parser.error(f"{options.out} is not empty; name a new folder")
     try:
-        rows = load_dataset(asked.dataset, asked.config, split=asked.split, revision=asked.revision, streaming=True)
+        rows = load_dataset(
+            options.dataset, options.config, split=options.split, revision=options.revision, streaming=True
+        )
     except (ValueError, OSError) as error:  # an unknown config or split, no such dataset, no access
         parser.error(str(error))
     try:
-        files = write(join(rows, asked.source), asked.out, asked.split)
+        files = write(join(rows, options.source), options.out, options.split)
     except JoinError as error:
         parser.error(str(error))
-    print(f"{asked.out}: {files} files")
+    print(f"{options.out}: {files} files")
 
 
 def write(dataset: Any, out: Path, split: str) -> int:

@@ -56,14 +56,14 @@ class Outcome:
 
     def text(self) -> str:
         """For people: a line that sums up, and one per path."""
-        found = {"+": self.added, "~": self.changed, "-": self.deleted}
-        counts = zip(("added", "changed", "deleted"), found.values(), strict=True)
-        told = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
+        by_sign = {"+": self.added, "~": self.changed, "-": self.deleted}
+        counts = zip(("added", "changed", "deleted"), by_sign.values(), strict=True)
+        summary = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
         commit = "" if self.nothing or self.commit is None else f", commit {self.commit[:8]}"
         tag = f", tag {self.tag}" if self.tag else ""
         note = f" ({self.note})" if self.note else ""
-        head = f"{self.repo.name}: {'would be ' * self.foreseen}{told}{commit}{tag}{note}"
-        return "\n".join([head, *(f"  {sign} {path}" for sign, paths in found.items() for path in paths)])
+        head = f"{self.repo.name}: {'would be ' * self.foreseen}{summary}{commit}{tag}{note}"
+        return "\n".join([head, *(f"  {sign} {path}" for sign, paths in by_sign.items() for path in paths)])
 
     @property
     def nothing(self) -> bool:

@@ -44,23 +44,23 @@ class Steps:
             text = card.text
         except UnicodeDecodeError as error:
             raise BuildError("CARD_INVALID", where, str(error), "UTF-8", mend) from error
-        found = self.requests.ask(partial(self._validate, text))
-        errors = [error["message"] for error in found.get("errors", [])]
+        answer = self.requests.ask(partial(self._validate, text))
+        errors = [error["message"] for error in answer.get("errors", [])]
         if errors:
             raise BuildError("CARD_INVALID", where, "; ".join(errors), "YAML by the Hub's rules", mend)
-        return [warning["message"] for warning in found.get("warnings", [])]
+        return [warning["message"] for warning in answer.get("warnings", [])]
 
     def _validate(self, text: str) -> dict[str, list[dict[str, str]]]:
         from huggingface_hub import get_session, get_token, hf_raise_for_status
 
         token = self.hub.token or get_token()
         headers = {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
-        asked = {"content": text, "repoType": self.repo.kind}
-        answer = get_session().post(f"{self.hub.endpoint}/api/validate-yaml", json=asked, headers=headers)
+        request = {"content": text, "repoType": self.repo.kind}
+        answer = get_session().post(f"{self.hub.endpoint}/api/validate-yaml", json=request, headers=headers)
         if answer.status_code != 400:
             hf_raise_for_status(answer)
-        found: dict[str, list[dict[str, str]]] = answer.json()
-        return found
+        messages: dict[str, list[dict[str, str]]] = answer.json()
+        return messages
 
     def head(self) -> Head | None:
         """Where the repository stands; None if there is none that we may see."""
@@ -101,17 +101,19 @@ class Steps:
 
     def foresee(self, head: Head | None, tag: str | None, notes: list[str]) -> Outcome:
         """What would be done."""
-        found = self.compare(head.commit if head else None)
+        difference = self.compare(head.commit if head else None)
         if head is None:
             notes.append("would create the repository")
         if self.repo.gated and not (head and head.gated):
             notes.append("would gate it")
-        commit = head.commit if head and not found else None
+        commit = head.commit if head and not difference else None
         note = "; ".join(notes)
-        return Outcome(self.repo, commit, found.added, found.changed, found.deleted, tag, note, foreseen=True)
+        return Outcome(
+            self.repo, commit, difference.added, difference.changed, difference.deleted, tag, note, foreseen=True
+        )
 
-    def _outcome(self, commit: str, found: Difference) -> Outcome:
-        return Outcome(self.repo, commit, found.added, found.changed, found.deleted)
+    def _outcome(self, commit: str, difference: Difference) -> Outcome:
+        return Outcome(self.repo, commit, difference.added, difference.changed, difference.deleted)
 
     def commit(self, message: str) -> Outcome:
         """Write the difference; read and compare again while others write, or the answer does not come."""
@@ -120,24 +122,26 @@ class Steps:
             head = self.head()
             if head is None or head.commit is None:
                 raise self.requests.refused("the repository went away", "a repository", "see who deleted it")
-            found = self.compare(head.commit)
-            if not found:
-                made = self._made(parent) if parent else None
-                return self._outcome(made or head.commit, tried if made else Difference())
+            difference = self.compare(head.commit)
+            if not difference:
+                outcome = self._made(parent) if parent else None
+                return self._outcome(outcome or head.commit, tried if outcome else Difference())
             try:
-                return self._outcome(self.requests.once(partial(self._write, found, message, head.commit)), found)
+                return self._outcome(
+                    self.requests.once(partial(self._write, difference, message, head.commit)), difference
+                )
             except TroubleError as trouble:
-                tried, parent = found, parent or head.commit
+                tried, parent = difference, parent or head.commit
                 self.requests.missed(trouble)
 
-    def _write(self, found: Difference, message: str, head: str) -> str:
+    def _write(self, difference: Difference, message: str, head: str) -> str:
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         operations: list[CommitOperationAdd | CommitOperationDelete] = [
-            CommitOperationAdd(path, self.wanted[path].data) for path in (*found.added, *found.changed)
+            CommitOperationAdd(path, self.wanted[path].data) for path in (*difference.added, *difference.changed)
         ]
-        operations += [CommitOperationDelete(path, is_folder=False) for path in found.deleted]
-        made = self.hub.create_commit(
+        operations += [CommitOperationDelete(path, is_folder=False) for path in difference.deleted]
+        commit = self.hub.create_commit(
             self.repo.id,
             operations,
             commit_message=message,
@@ -145,7 +149,7 @@ class Steps:
             repo_type=self.repo.kind,
             parent_commit=head,
         )
-        return made.oid
+        return commit.oid
 
     def _made(self, parent: str) -> str | None:
         """The commit after `parent` that was ours, where its answer did not reach us; None if it was another's."""

@@ -132,8 +132,8 @@ class _Images:
 def _below(folder: Path) -> Iterator[Path]:
     """All folders below one. `rglob` would hold the names of all files in memory at once."""
     with os.scandir(folder) as entries:
-        found = [(Path(entry.path), entry.is_symlink()) for entry in entries if entry.is_dir()]
-    for path, linked in found:
+        folders = [(Path(entry.path), entry.is_symlink()) for entry in entries if entry.is_dir()]
+    for path, linked in folders:
         yield path
         if not linked:
             yield from _below(path)
@@ -166,23 +166,23 @@ def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
 
 def _only(counts: Sequence[int], labels: Mapping[str, str]) -> str:
     """The label of the one positive count."""
-    found = [label for label, count in zip(labels.values(), counts, strict=True) if count]
-    return found[0] if len(found) == 1 else ""
+    tones = [label for label, count in zip(labels.values(), counts, strict=True) if count]
+    return tones[0] if len(tones) == 1 else ""
 
 
 def _occupations(class1: str, class2: str, where: str) -> tuple[str, ...]:
-    found = (class1, class2) if class2 and class2 != class1 else (class1,)
-    for name in found:
+    classes = (class1, class2) if class2 and class2 != class1 else (class1,)
+    for name in classes:
         if name not in _CLASSES:
             raise BuildError("SOURCE_VALUE", where, f"the class {name!r}", "one of FACET's 52 classes", AGAIN)
-    return found
+    return classes
 
 
 def _box(text: str, where: str) -> Box:
     expected = "JSON with x, y, width and height in pixels, the last two above 0"
     try:
-        found = literal_eval(text) if text.startswith("{'") else json.loads(text)
-        x, y, width, height = (float(found[key]) for key in ("x", "y", "width", "height"))
+        parsed = literal_eval(text) if text.startswith("{'") else json.loads(text)
+        x, y, width, height = (float(parsed[key]) for key in ("x", "y", "width", "height"))
     except (ValueError, TypeError, KeyError, SyntaxError, RecursionError) as error:
         raise BuildError("SOURCE_VALUE", where, f"the bounding_box {text!r}", expected, AGAIN) from error
     if not (width > 0 and height > 0 and x + width > 0 and y + height > 0 and x + y + width + height < 1e6):

@@ -107,8 +107,8 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
 def _repair(age: str, where: str) -> str:
     """The bucket that a spreadsheet program turned into a date."""
     text = age.strip().lower()
-    if found := _DAY_MONTH.match(text):
-        number, month = (found[1], found[2]) if found[1] else (found[4], found[3])
+    if match := _DAY_MONTH.match(text):
+        number, month = (match[1], match[2]) if match[1] else (match[4], match[3])
         if month in _MONTHS and (bucket := _DATES.get(frozenset((int(number), _MONTHS.index(month) + 1)))):
             return bucket
     expected = f"one of {', '.join(BUCKETS)}"

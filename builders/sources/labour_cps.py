@@ -91,10 +91,10 @@ def _people(row: _Figures) -> dict[str, float]:
 
 def _ages(row: _Figures) -> dict[str, float]:
     """Thousands of persons by age group; empty if a figure is missing."""
-    total, *found = row.values
-    bands = [figure or 0.0 for figure in found]
+    total, *shares = row.values
+    bands = [figure or 0.0 for figure in shares]
     complete = total is not None and abs(sum(bands) - total) <= _ROUNDING
-    if not total or not sum(bands) or (None in found and not complete):
+    if not total or not sum(bands) or (None in shares and not complete):
         return {}
     if not complete:
         what = f"ages that add up to {sum(bands):g}, of a total of {total:g}"
@@ -129,11 +129,11 @@ def _table(file: Path, headings: Sequence[str]) -> dict[str, _Figures]:
 def _places(above: Mapping[int, str], headings: Sequence[str], where: str) -> list[int]:
     """The column of each heading. Where headings stand above each other, the lowest counts: it is in `above`."""
     columns = sorted(above.items())
-    found = {heading: [place for place, text in columns if text.startswith(heading)] for heading in headings}
-    missing = [heading for heading, places in found.items() if not places]
+    places = {heading: [place for place, text in columns if text.startswith(heading)] for heading in headings}
+    missing = [heading for heading, places in places.items() if not places]
     if missing:
         raise BuildError("SOURCE_LAYOUT", where, f"no column {', '.join(missing)}", ", ".join(headings), AGAIN)
-    return [places[0] for places in found.values()]
+    return [places[0] for places in places.values()]
 
 
 def _figure(text: str, where: str) -> float | None:

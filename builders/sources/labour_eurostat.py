@@ -72,10 +72,12 @@ def eurostat(folder: Path, *, year: str | None = None, geo: str = "EU27_2020") -
 def _sum(cells: _Cells, codes: tuple[str, ...], group: str) -> tuple[float | None, str]:
     """Thousands of persons and flags, by the first alternative that is published whole."""
     for alternative in _PARTS[group]:
-        found = [(cells.get((code, sex, age), (None, "")), sign) for code in codes for sex, age, sign in alternative]
-        figures = [figure * sign for (figure, _), sign in found if figure is not None]
-        if len(figures) == len(found):
-            return max(sum(figures), 0.0), "".join(sorted(set("".join(flags for (_, flags), _ in found))))
+        signed_cells = [
+            (cells.get((code, sex, age), (None, "")), sign) for code in codes for sex, age, sign in alternative
+        ]
+        figures = [figure * sign for (figure, _), sign in signed_cells if figure is not None]
+        if len(figures) == len(signed_cells):
+            return max(sum(figures), 0.0), "".join(sorted(set("".join(flags for (_, flags), _ in signed_cells))))
     return None, ""
 
 
@@ -93,7 +95,7 @@ def _read(file: Path, codes: set[str], year: str | None, geo: str) -> _Cells:
         expected = f"one of {min(years)} to {max(years)}"
         raise BuildError("SOURCE_LAYOUT", f"{file}:1", f"no column {chosen}", expected, "name another year")
     place = years.index(chosen) + 1
-    found: dict[tuple[str, str, str], tuple[float | None, str]] = {}
+    by_code: dict[tuple[str, str, str], tuple[float | None, str]] = {}
     for line, text in enumerate(rows, start=2):
         key = text.partition("\t")[0].strip()
         parts = key.split(",")
@@ -114,10 +116,10 @@ def _read(file: Path, codes: set[str], year: str | None, geo: str) -> _Cells:
             raise BuildError("SOURCE_VALUE", f"{file}:{line}", what, expected, AGAIN)
         figure = None if match[1] == ":" else float(match[1])
         group = (values["isco08"], values["sex"], values["age"])
-        if group in found:
+        if group in by_code:
             raise BuildError("SOURCE_LAYOUT", f"{file}:{line}", f"{key} twice", "each row once", AGAIN)
-        found[group] = (figure, match[2])
-    if not found:
+        by_code[group] = (figure, match[2])
+    if not by_code:
         expected = f"rows of {geo} in thousands of persons (THS_PER)"
         raise BuildError("SOURCE_LAYOUT", str(file), "none", expected, "take the whole table from Eurostat")
-    return found
+    return by_code

@@ -43,11 +43,11 @@ class Shares:
 
 def percent(persons: Mapping[str, float]) -> dict[str, float]:
     """Persons by group -> percent, each attribute that has groups here by itself."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for groups in GROUP_NAMES.values():
         total = sum(persons.get(group, 0.0) for group in groups)
-        found |= {group: 100 * persons[group] / total for group in groups if group in persons}
-    return found
+        shares |= {group: 100 * persons[group] / total for group in groups if group in persons}
+    return shares
 
 
 def official(code: str) -> dict[str, str]:

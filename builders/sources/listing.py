@@ -47,7 +47,7 @@ def listing(source: Path | None) -> list[Listed]:
     return [_listed(entry, entry.found(source)) for entry in SOURCES.values()]
 
 
-def _listed(entry: Source, found: Path | None) -> Listed:
+def _listed(entry: Source, place: Path | None) -> Listed:
     return Listed(
         name=entry.name,
         title=entry.title,
@@ -55,9 +55,9 @@ def _listed(entry: Source, found: Path | None) -> Listed:
         terms=entry.terms,
         address=entry.address,
         files=entry.files,
-        found=found,
-        absent=tuple(p for p in entry.files if not any(True for _ in found.glob(p))) if found else (),
-        images=count_images(found) if found else None,
+        found=place,
+        absent=tuple(p for p in entry.files if not any(True for _ in place.glob(p))) if place else (),
+        images=count_images(place) if place else None,
         published="yes" if entry.redistribute else "no: ids, labels and boxes",
         training=entry.training,
     )

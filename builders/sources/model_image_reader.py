@@ -33,9 +33,9 @@ class ImageReader:
         data = (row["image"] or {}).get("bytes")
         if not data:
             raise bad_image(stored.where, "no image bytes", "the image itself; a path alone is not followed")
-        found = hashlib.sha256(data).hexdigest()
-        if found != stored.sha256:
-            raise bad_image(stored.where, f"bytes with sha256 {found}", f"sha256 {stored.sha256}, as the row says")
+        digest = hashlib.sha256(data).hexdigest()
+        if digest != stored.sha256:
+            raise bad_image(stored.where, f"bytes with sha256 {digest}", f"sha256 {stored.sha256}, as the row says")
         return data, _suffix(stored.where, data)
 
 
@@ -44,9 +44,9 @@ def _suffix(where: str, data: bytes) -> str:
 
     try:
         with Image.open(BytesIO(data)) as image:
-            found = image.format or ""
+            kind = image.format or ""
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise bad_image(where, f"no image that can be read ({error})", "a JPEG, PNG or WebP image") from error
-    if found not in _SUFFIXES:
-        raise bad_image(where, f"an image in the format {found}", "a JPEG, PNG or WebP image")
-    return _SUFFIXES[found]
+    if kind not in _SUFFIXES:
+        raise bad_image(where, f"an image in the format {kind}", "a JPEG, PNG or WebP image")
+    return _SUFFIXES[kind]

@@ -96,16 +96,16 @@ class StoredImage(NamedTuple):
 
 def models(folder: Path) -> list[Model]:
     """The submissions in the source's folder, by name. BuildError SOURCE_LAYOUT or SOURCE_VALUE."""
-    found = [_model(file) for file in sorted(folder.glob("*/submission.json"))]
+    models = [_model(file) for file in sorted(folder.glob("*/submission.json"))]
     seen: dict[tuple[str, str, str], Path] = {}
-    for model in found:
+    for model in models:
         other = seen.setdefault((model.benchmark, model.name, model.revision), model.folder)
         if other != model.folder:
             what = f"{model.name} at revision {model.revision}, as in {other}"
             raise bad_value(
                 str(model.folder / "submission.json"), what, "every model once", "remove one of the folders"
             )
-    return found
+    return models
 
 
 def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
@@ -134,8 +134,8 @@ def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Ite
                     raise bad_value(where, f"{column} {row[column]!r}", f"one of {', '.join(known)}, or null")
             labels = [row[column] or "" for column in LABELS]
             if any(labels) != (row["status"] == "ok"):
-                found = f"status {row['status']} with the labels {labels}"
-                raise bad_value(where, found, "at least one label with status ok, none with another status")
+                problem = f"status {row['status']} with the labels {labels}"
+                raise bad_value(where, problem, "at least one label with status ok, none with another status")
             yield Annotation(where, row["task"], row["id"], row["sample"], row["face"], row["status"], *labels)
 
 

@@ -21,8 +21,8 @@ def rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, 
         with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
             missing = [column for column in columns if column not in parquet.schema_arrow.names]
             if missing:
-                found = f"no column {', '.join(missing)}"
-                raise bad_layout(str(file), found, f"the columns {', '.join(columns)}")
+                problem = f"no column {', '.join(missing)}"
+                raise bad_layout(str(file), problem, f"the columns {', '.join(columns)}")
             place = 0
             for part in parquet.iter_batches(batch, columns=list(columns)):
                 for row in part.to_pylist():

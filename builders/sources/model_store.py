@@ -78,16 +78,16 @@ class ModelStore:
 
     def unlabelled(self, model: int) -> list[dict[str, int]]:
         """Per occupation: status -> neutral images of a model that lack one of the labels."""
-        found: list[dict[str, int]] = [{} for _ in OCCUPATIONS]
+        counts: list[dict[str, int]] = [{} for _ in OCCUPATIONS]
         for item, status, gender, age, skin, number in self._tally(model):
             if not (gender and age and skin):
-                found[item][status] = found[item].get(status, 0) + number
-        return found
+                counts[item][status] = counts[item].get(status, 0) + number
+        return counts
 
     def select(self, task: str, wanted: Iterable[tuple[int, int]]) -> MadeUnits:
         """The images of a task's wanted (model, item), by model; within it as they lie in its files, then the rest."""
         with closing(sqlite3.connect(self.file)) as db, db:
-            db.executemany("INSERT INTO wanted VALUES (?, ?, ?)", ((task, *one) for one in wanted))
+            db.executemany("INSERT INTO wanted VALUES (?, ?, ?)", ((task, *key) for key in wanted))
             db.execute(
                 "INSERT INTO unit SELECT task, row_number() OVER (ORDER BY model, image.file IS NULL, image.file,"
                 " image.place, item, sample) - 1, model, item, sample FROM face JOIN wanted USING (task, model, item)"

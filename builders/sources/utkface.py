@@ -56,7 +56,7 @@ def scan(folder: Path) -> Scan:
 
     Errors: BuildError SOURCE_LAYOUT if no file is named by the layout.
     """
-    found: list[UtkFace] = []
+    faces: list[UtkFace] = []
     skipped: Counter[str] = Counter()
     examples: dict[str, str] = {}
     seen: set[str] = set()
@@ -66,16 +66,16 @@ def scan(folder: Path) -> Scan:
             name = _ENDING.sub("", file.rpartition("/")[2])
             if name not in seen:
                 seen.add(name)
-                found.append(face)
+                faces.append(face)
                 continue
             face = "twice"
         skipped[face] += 1
         examples.setdefault(face, file)
-    if not found:
+    if not faces:
         what = ", ".join(f"{count} files: {reason}" for reason, count in skipped.items()) or "no files"
         expected = "[age]_[gender]_[race]_[date&time].jpg"
         raise BuildError("SOURCE_LAYOUT", str(folder), what, expected, "unpack UTKFace there with its own file names")
-    return Scan(tuple(found), {reason: skipped[reason] for reason in REASONS if skipped[reason]}, examples)
+    return Scan(tuple(faces), {reason: skipped[reason] for reason in REASONS if skipped[reason]}, examples)
 
 
 def read_name(file: str) -> UtkFace | str:

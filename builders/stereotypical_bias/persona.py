@@ -93,9 +93,9 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
     slug = plan.slug(trait)
     wanted = [Wanted(f"persona/{slug}/candidate-{n:03d}", plan.IMAGE_PROMPTS[trait]) for n in range(generated)]
     passed: list[tuple[bytes, int, bytes]] = []
-    for one, image in make(job, wanted, lambda images, _: _empty(images, detector), attempts=1, config="persona"):
+    for item, image in make(job, wanted, lambda images, _: _empty(images, detector), attempts=1, config="persona"):
         if image is not None:
-            rank = hashlib.sha256(f"{job.seed}/{one.key}".encode()).digest()
+            rank = hashlib.sha256(f"{job.seed}/{item.key}".encode()).digest()
             passed = sorted([*passed, (rank, image.info["seed"], jpeg(image))])[:kept]
     for number in range(len(passed), kept):
         job.reject(f"persona/{slug}/{number:03d}", "too few images without a person", generated=generated)

@@ -202,12 +202,12 @@ def _vision(attribute: Attribute) -> pa.Table:
     row = pa.array(np.repeat(np.arange(faces.num_rows), len(INSTANCES)))
     instance = np.tile(np.arange(len(INSTANCES)), faces.num_rows)
     slugs = pa.array([slug(name) for name in INSTANCES]).take(pa.array(instance))
-    asked = pa.array([VISION_PROMPT.replace("[ATTRIBUTE]", name) for name in INSTANCES])
+    prompts = pa.array([VISION_PROMPT.replace("[ATTRIBUTE]", name) for name in INSTANCES])
     spread = faces.take(row).combine_chunks()
     return pa.table(
         {
             "id": pc.binary_join_element_wise(f"vision_{attribute}", spread["pair"], slugs, "/"),
-            "prompt": asked.take(pa.array(instance)),
+            "prompt": prompts.take(pa.array(instance)),
             "instance": pa.array(instance, pa.int8()),
             **{name: spread[name] for name in ("pair", "age", "shared", "left", "right")},
         }
@@ -221,7 +221,7 @@ def _language(attribute: Attribute) -> pa.Table:
     image = np.tile(np.arange(IMAGES_PER_TRAIT), len(TRAITS))
     choices = len(orders(attribute))
     order = (_random(f"orders/{attribute}").random_sample(every) * choices).astype(np.int64)
-    asked = [
+    prompts = [
         LANGUAGE_PROMPTS[attribute][name].replace("[SOCIAL TERMS]", social_terms(attribute, number))
         for name in TRAITS
         for number in range(choices)
@@ -231,7 +231,7 @@ def _language(attribute: Attribute) -> pa.Table:
     return pa.table(
         {
             "id": pc.binary_join_element_wise(f"language_{attribute}", slugs, numbers, "/"),
-            "prompt": pa.array(asked).take(pa.array(trait * choices + order)),
+            "prompt": pa.array(prompts).take(pa.array(trait * choices + order)),
             "instance": pa.array(trait, pa.int8()),
             "image": pa.array(image, pa.int32()),
             "order": pa.array(order, pa.int8()),

@@ -28,19 +28,19 @@ def splits(job: Job) -> Iterator[Split]:
     """The splits `gender` and `race` of `vision`, if UTKFace is there, and of `vision_questions`."""
     from fairspace.builders.sources import SOURCES
 
-    found: dict[plan.Attribute, list[Pair]] = {}
+    by_attribute: dict[plan.Attribute, list[Pair]] = {}
     if SOURCES["utkface"].found(job.source) is None:
         job.note("vision: UTKFace was not given, so no pair has its picture; the questions are there.")
     else:
         folder = job.need("utkface")
         files = faces(job, folder)
         for attribute in plan.ATTRIBUTES:
-            found[attribute] = list(filled(job, attribute, files))
+            by_attribute[attribute] = list(filled(job, attribute, files))
             if job.sample:
-                found[attribute] = sample(found[attribute])
-            yield _pictures(attribute, found[attribute], folder)
+                by_attribute[attribute] = sample(by_attribute[attribute])
+            yield _pictures(attribute, by_attribute[attribute], folder)
     for attribute in plan.ATTRIBUTES:
-        yield _questions(attribute, [p.pair for p in found.get(attribute, [])] if job.sample else None)
+        yield _questions(attribute, [p.pair for p in by_attribute.get(attribute, [])] if job.sample else None)
 
 
 def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) -> Split:

@@ -80,22 +80,22 @@ class Extractor:
         call = self.recipe.image
         assert call is not None
         processor = self._processor(call)
-        found: list[Found] = []
+        vectors: list[Found] = []
         for start in range(0, len(files), call.batch):
             batch = [_image(file) for file in files[start : start + call.batch]]
-            made = processor(images=batch, return_tensors="pt")
-            if absent := [key for key in call.inputs.values() if key not in made]:
-                expected = ", ".join(made)
+            encoded = processor(images=batch, return_tensors="pt")
+            if absent := [key for key in call.inputs.values() if key not in encoded]:
+                expected = ", ".join(encoded)
                 raise RunError("RECIPE_INVALID", "image.inputs", absent[0], expected, "mend the recipe")
-            inputs = {name: self._placed(made[key]) for name, key in call.inputs.items()}
-            found += self._run(call, "image", ("vision",), len(batch), inputs, 1)["vision"]
+            inputs = {name: self._placed(encoded[key]) for name, key in call.inputs.items()}
+            vectors += self._run(call, "image", ("vision",), len(batch), inputs, 1)["vision"]
             self._tell("images", len(batch))
-        return found
+        return vectors
 
     def _texts(self, texts: Sequence[str], call: Call, stages: Sequence[str], steps: int = 1) -> Extracted:
         whole = [f"{call.prefix}{text}{call.suffix}" for text in texts]
         tokens = [self.opened.tokenizer(text, add_special_tokens=call.special)["input_ids"] for text in whole]
-        found: dict[str, dict[int, Found]] = {name: {} for name in stages}
+        by_stage: dict[str, dict[int, Found]] = {name: {} for name in stages}
         lengths = {length: [i for i, ids in enumerate(tokens) if len(ids) == length] for length in map(len, tokens)}
         for length, places in sorted(lengths.items()):
             if not length:
@@ -114,11 +114,11 @@ class Extractor:
                 else:
                     ids = torch.tensor([tokens[i] for i in batch])
                     inputs = {"input_ids": self._placed(ids), "attention_mask": self._placed(torch.ones_like(ids))}
-                made = self._run(call, call.gives, stages, len(batch), inputs, steps)
+                by_name = self._run(call, call.gives, stages, len(batch), inputs, steps)
                 for name in stages:
-                    found[name] |= dict(zip(batch, made[name], strict=True))
+                    by_stage[name] |= dict(zip(batch, by_name[name], strict=True))
                 self._tell("texts", len(batch))
-        return {name: [each[i] for i in range(len(texts))] for name, each in found.items()}
+        return {name: [each[i] for i in range(len(texts))] for name, each in by_stage.items()}
 
     @torch.inference_mode()
     def _run(
@@ -168,12 +168,14 @@ class Extractor:
             return self.opened.image_processor
         import transformers
 
-        found = getattr(transformers, call.processor, None) if call.processor.endswith("ImageProcessorPil") else None
-        if found is None:
+        processor = (
+            getattr(transformers, call.processor, None) if call.processor.endswith("ImageProcessorPil") else None
+        )
+        if processor is None:
             expected = "the class of one in transformers (...ImageProcessorPil)"
             what = "no image processor in the model's folder"
             raise RunError("RECIPE_INVALID", f"{self.recipe.name}: image.processor", what, expected, "name it")
-        return found()
+        return processor()
 
     def _placed(self, value: Any) -> Any:
         first = next(weight for module in self.opened.modules.values() for weight in module.parameters())

@@ -17,9 +17,9 @@ _CURVES = 5
 """Curves of single occupations that can be told apart; with more, they are all grey."""
 
 
-def draw(name: str, found: Mapping[str, Any]) -> go.Figure:
+def draw(name: str, probe: Mapping[str, Any]) -> go.Figure:
     """The figure of a probe that was run."""
-    rows: Mapping[str, Mapping[str, Any]] = found["by_occupation"]
+    rows: Mapping[str, Mapping[str, Any]] = probe["by_occupation"]
     if name == SIMILARITY:
         pair = {"stereotype_similarity": "stereotypical", "counter_similarity": "counter-stereotypical"}
         return _bars(name, rows, pair, "similarity to the gender's anchor")
@@ -33,12 +33,12 @@ def draw(name: str, found: Mapping[str, Any]) -> go.Figure:
         known = [row for row in _all(name, rows) if row["mean_similarity"] is not None]
         low = min(((row["mean_similarity"] or 0) - (row["standard_deviation"] or 0) for row in known), default=0.95)
         figure.update_yaxes(range=[min(0.9, low - 0.05), 1.02])
-        return figure.add_hline(y=found["threshold"], line=_line())
+        return figure.add_hline(y=probe["threshold"], line=_line())
     if name == DISTORTION:
         return _bars(name, rows, {"distortion": "distortion"}, "ratio after / ratio before").add_hline(
             y=1, line=_line()
         )
-    return _steps(found) if name == STEPWISE else _complexity(name, rows)
+    return _steps(probe) if name == STEPWISE else _complexity(name, rows)
 
 
 def _line() -> dict[str, Any]:
@@ -140,9 +140,9 @@ def _undefined(
             )
 
 
-def _steps(found: Mapping[str, Any]) -> go.Figure:
+def _steps(probe: Mapping[str, Any]) -> go.Figure:
     figure = go.Figure()
-    rows = {name: row for name, row in found["by_occupation"].items() if row["curve"]}
+    rows = {name: row for name, row in probe["by_occupation"].items() if row["curve"]}
     few = len(rows) <= _CURVES
     for place, (name, row) in enumerate(rows.items()):
         colour = (ORANGE, GREEN, PURPLE, "#8a6d00", "#5b6c8f")[place] if few else "rgba(128, 134, 142, 0.55)"
@@ -156,10 +156,10 @@ def _steps(found: Mapping[str, Any]) -> go.Figure:
             line={"color": colour, "width": 1.3},
             hovertemplate=f"{plot(name)}, step %{{x}}: %{{y:.4f}}<extra></extra>",
         )
-    ends = found["curve_interval"]
+    ends = probe["curve_interval"]
     if ends and all(ends):
         figure.add_scatter(
-            x=[*found["steps"], *found["steps"][::-1]],
+            x=[*probe["steps"], *probe["steps"][::-1]],
             y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
             fill="toself",
             fillcolor="rgba(0, 114, 178, 0.16)",
@@ -169,16 +169,16 @@ def _steps(found: Mapping[str, Any]) -> go.Figure:
             hoverinfo="skip",
         )
     figure.add_scatter(
-        x=found["steps"],
-        y=found["curve"],
-        mode="lines+markers" if len(found["steps"]) < 40 else "lines",
+        x=probe["steps"],
+        y=probe["curve"],
+        mode="lines+markers" if len(probe["steps"]) < 40 else "lines",
         name="mean",
         line={"color": COLOURS[0], "width": 3},
         hovertemplate="step %{x}: %{y:.4f}<extra>mean</extra>",
     )
     figure = finish(figure, 420)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title="generation step", zeroline=False, dtick=1 if len(found["steps"]) < 12 else None)
+    figure.update_xaxes(title="generation step", zeroline=False, dtick=1 if len(probe["steps"]) < 12 else None)
     return figure.update_yaxes(title="female  ←  cosine  →  male", zerolinewidth=2, automargin=True)
 
 

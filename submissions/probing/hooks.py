@@ -64,16 +64,16 @@ def taking(
     Errors:
         RunError RECIPE_INVALID if a module does not exist; MODEL_OUTPUT if what it gives cannot be pooled as it says.
     """
-    found = {name: Taken() for name in stages}
+    results = {name: Taken() for name in stages}
     handles: list[Any] = []
 
     def keep(name: str, given: Any) -> None:
-        taken = found[name]
+        taken = results[name]
         if len(taken.vectors) < steps:
             vectors, ratios = pooled(given, stages[name], batch, f"stage {name}, module {stages[name].module}")
             taken.vectors.append(vectors)
             taken.ratios.append(ratios)
-        if all(len(each.vectors) >= steps for each in found.values()):
+        if all(len(each.vectors) >= steps for each in results.values()):
             raise Enough
 
     def hooked(name: str, side: str) -> Any:
@@ -91,7 +91,7 @@ def taking(
                 else module.register_forward_hook(hook)
             )
         try:
-            yield found
+            yield results
         except Enough:
             return
     finally:
@@ -142,10 +142,10 @@ def _tensor(given: Any, take: str) -> Tensor | None:
         return given if not take else None
     if take:
         if isinstance(given, list | tuple):
-            found = given[int(take)] if take.lstrip("-").isdigit() and -len(given) <= int(take) < len(given) else None
+            output = given[int(take)] if take.lstrip("-").isdigit() and -len(given) <= int(take) < len(given) else None
         else:
-            found = given.get(take) if isinstance(given, Mapping) else getattr(given, take, None)
-        return _tensor(found, "")
+            output = given.get(take) if isinstance(given, Mapping) else getattr(given, take, None)
+        return _tensor(output, "")
     hidden = getattr(given, "last_hidden_state", None)
     if isinstance(hidden, Tensor):
         return hidden

@@ -77,15 +77,15 @@ def probe(
         stepwise.NAME: _stepwise,
         complexity.NAME: _complexity,
     }
-    found: dict[str, Any] = {}
+    probes: dict[str, Any] = {}
     for name, measure in measures.items():
         absent = [stage for stage in NEEDS[name] if stage not in recipe.stages]
         if absent:
-            found[name] = _not_run(f"the recipe names no {' and no '.join(absent)}")
+            probes[name] = _not_run(f"the recipe names no {' and no '.join(absent)}")
         elif name == similarity.NAME and not stimuli.images:
-            found[name] = _not_run("no images were given (--images)")
+            probes[name] = _not_run("no images were given (--images)")
         else:
-            found[name] = measure(extractor, stimuli, settings)
+            probes[name] = measure(extractor, stimuli, settings)
     return {
         "format": FORMAT,
         "signature": {
@@ -104,13 +104,13 @@ def probe(
         },
         "about": recipe.about,
         "stimuli": stimuli.data,
-        "probes": found,
+        "probes": probes,
     }
 
 
-def dumps(found: dict[str, Any]) -> str:
+def dumps(document: dict[str, Any]) -> str:
     """The text of probe.json."""
-    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def _not_run(reason: str) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _not_run(reason: str) -> dict[str, Any]:
 
 def _similarity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
     vectors = {
-        key: np.stack([found.vectors[0] for found in extractor.images(files)]) for key, files in stimuli.images.items()
+        key: np.stack([taken.vectors[0] for taken in extractor.images(files)]) for key, files in stimuli.images.items()
     }
     images_of: dict[str, dict[tuple[str, str], Floats]] = {}
     for name, gender in stimuli.occupations.items():
@@ -162,7 +162,7 @@ def _stepwise(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -
     latents = {name: [next(each).vectors for _ in group] for name, group in prompts.items()}
     sides = {gender: np.concatenate(latents.pop(f"\0{gender}")) for gender in NOUNS}
     towards = stepwise.direction(sides["male"], sides["female"])
-    steps = {name: {t: found[0][t : t + 1] for t in range(len(found[0]))} for name, found in latents.items()}
+    steps = {name: {t: series[0][t : t + 1] for t in range(len(series[0]))} for name, series in latents.items()}
     return stepwise.measure(steps, towards, settings.seed, settings.resamples)
 
 
@@ -172,7 +172,7 @@ def _complexity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings)
     groups: dict[str, dict[str, list[tuple[float, float]]]] = {name: {} for name in stimuli.occupations}
     for (name, role), texts in prompts.items():
         taken = [next(each) for _ in texts]
-        groups[name][role] = [(complexity.magnitude(found.vectors[:1]), found.ratio) for found in taken]
+        groups[name][role] = [(complexity.magnitude(state.vectors[:1]), state.ratio) for state in taken]
     return complexity.measure(groups, settings.seed, settings.resamples)
 
 

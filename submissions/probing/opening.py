@@ -53,39 +53,39 @@ def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") ->
         return _own(model, device)
     marker = "model_index.json" if recipe.opens == "diffusers" else "config.json"
     try:
-        found = weights.find(model, marker)
+        source = weights.find(model, marker)
     except BuildError as error:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
-    at = {"revision": found.revision} if found.revision else {}
-    said = found.revision or found.name.rpartition("(")[2].rstrip(")")
+    at = {"revision": source.revision} if source.revision else {}
+    said = source.revision or source.name.rpartition("(")[2].rstrip(")")
     try:
-        listed = json.loads(found.marker.read_text(encoding="utf-8"))
+        listed = json.loads(source.marker.read_text(encoding="utf-8"))
         classes = [listed.get("_class_name")] if recipe.opens == "diffusers" else listed.get("architectures") or []
         if recipe.architectures and not set(classes) & set(recipe.architectures):
             what, mend = f"a {', '.join(map(str, classes)) or 'model of no class'}", "name another recipe, or write one"
             expected = f"{' or '.join(recipe.architectures)}, which the recipe {recipe.name} is for"
             raise RunError("MODEL_UNKNOWN", model, what, expected, mend)
         if recipe.opens == "diffusers":
-            opened = _pipeline(found.where, at, kind, device)
+            opened = _pipeline(source.where, at, kind, device)
         else:
-            opened = _module(found.where, at, kind, device, classes)
+            opened = _module(source.where, at, kind, device, classes)
     except (OSError, ValueError, ImportError, AttributeError, KeyError) as error:
         what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         expected = f"a model that {recipe.opens} can open, with safetensors weights"
         raise RunError("MODEL_UNKNOWN", model, what, expected, "name another model, or your own code") from error
     whole, tokenizer, processor = opened
-    return Opened(whole, named(whole), tokenizer, processor, found.name, said)
+    return Opened(whole, named(whole), tokenizer, processor, source.name, said)
 
 
 def named(model: Any) -> dict[str, nn.Module]:
     """All modules of a model or pipeline by name; '' is the model itself."""
     if isinstance(model, nn.Module):
         return dict(model.named_modules())
-    found: dict[str, nn.Module] = {}
+    by_name: dict[str, nn.Module] = {}
     for part, module in getattr(model, "components", {}).items():
         if isinstance(module, nn.Module):
-            found |= {f"{part}.{name}".rstrip("."): each for name, each in module.named_modules()}
-    return found
+            by_name |= {f"{part}.{name}".rstrip("."): each for name, each in module.named_modules()}
+    return by_name
 
 
 def _module(where: str, at: Mapping[str, str], kind: Any, device: str, classes: list[str]) -> tuple[Any, Any, Any]:
@@ -129,9 +129,9 @@ def _image_processor(where: str, at: Mapping[str, str]) -> Any:
 
 def _own(model: str, device: str) -> Opened:
     code = find_function(model.removeprefix("python:"), where=model, form=_FORM)
-    made = code.function(device)
-    if not isinstance(made, tuple) or len(made) != 3 or not named(made[0]):
+    opened = code.function(device)
+    if not isinstance(opened, tuple) or len(opened) != 3 or not named(opened[0]):
         expected = "(model, tokenizer, image processor)"
-        raise RunError("MODEL_OUTPUT", model, f"a {type(made).__name__}", expected, "correct the function")
-    whole, tokenizer, processor = made
+        raise RunError("MODEL_OUTPUT", model, f"a {type(opened).__name__}", expected, "correct the function")
+    whole, tokenizer, processor = opened
     return Opened(whole, named(whole), tokenizer, processor, code.name, code.revision)

@@ -89,11 +89,11 @@ for (const place of document.querySelectorAll("[data-figure]")) {
 """
 
 
-def page(found: Mapping[str, Any]) -> str:
+def page(document: Mapping[str, Any]) -> str:
     """The page of what `measuring.probe` returned; all that came from outside is escaped."""
-    signature = found["signature"]
-    parts = [_head(found)]
-    parts += [_section(name, found["probes"][name]) for name in SECTIONS]
+    signature = document["signature"]
+    parts = [_head(document)]
+    parts += [_section(name, document["probes"][name]) for name in SECTIONS]
     script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
     title = _text(f"Probe of {signature['model']}")
     return (
@@ -105,12 +105,12 @@ def page(found: Mapping[str, Any]) -> str:
     )
 
 
-def _head(found: Mapping[str, Any]) -> str:
-    signature = found["signature"]
+def _head(document: Mapping[str, Any]) -> str:
+    signature = document["signature"]
     lines = "".join(f"<dt>{_text(key)}</dt><dd>{_text(_shown(value))}</dd>" for key, value in signature.items())
     return (
         f"<header><h1>Probe of {_text(signature['model'])}</h1>\n"
-        f'<p class="quiet">{_text(found["about"])}</p>\n'
+        f'<p class="quiet">{_text(document["about"])}</p>\n'
         "<p>What the model's representations hold, by the probes of IRIS (appendices D.3 and E.1). A probe says what a "
         "representation holds, not what the model does with it. Figures of other models are those that the paper "
         "prints.</p>\n"
@@ -118,25 +118,27 @@ def _head(found: Mapping[str, Any]) -> str:
     )
 
 
-def _section(name: str, found: Mapping[str, Any]) -> str:
-    title, source, told = SECTIONS[name]
-    head = f'<section id="{name}"><h2>{title} <span class="quiet small">IRIS {source}</span></h2>\n<p>{told}</p>\n'
-    if found["state"] == "not_run":
-        return f'{head}<p class="not">Not run: {_text(found["reason"])}.</p></section>'
-    figure = json.dumps(draw(name, found).to_plotly_json(), allow_nan=False).replace("<", "\\u003c")
+def _section(name: str, probe: Mapping[str, Any]) -> str:
+    title, source, explanation = SECTIONS[name]
+    head = (
+        f'<section id="{name}"><h2>{title} <span class="quiet small">IRIS {source}</span></h2>\n<p>{explanation}</p>\n'
+    )
+    if probe["state"] == "not_run":
+        return f'{head}<p class="not">Not run: {_text(probe["reason"])}.</p></section>'
+    figure = json.dumps(draw(name, probe).to_plotly_json(), allow_nan=False).replace("<", "\\u003c")
     return (
-        f"{head}{_value(name, found)}\n"
+        f"{head}{_value(name, probe)}\n"
         f'<div class="figure" data-figure="figure-{name}" role="img" aria-label="{title}, per occupation"></div>\n'
         f'<script type="application/json" id="figure-{name}">{figure}</script>\n'
-        f"<details><summary>Table</summary>{_table(name, found)}</details></section>"
+        f"<details><summary>Table</summary>{_table(name, probe)}</details></section>"
     )
 
 
-def _value(name: str, found: Mapping[str, Any]) -> str:
-    if found["state"] == "undefined":
-        rest = found["partial_mean"]
-        told = "" if rest is None else f" Mean of the {found['counts']['valid']} others: {number(rest, 4)}."
-        return f'<p class="not">Undefined: {_text(found["reason"])}.{told}</p>'
+def _value(name: str, probe: Mapping[str, Any]) -> str:
+    if probe["state"] == "undefined":
+        rest = probe["partial_mean"]
+        others = "" if rest is None else f" Mean of the {probe['counts']['valid']} others: {number(rest, 4)}."
+        return f'<p class="not">Undefined: {_text(probe["reason"])}.{others}</p>'
     what = {
         SIMILARITY: "mean visual bias",
         ASSOCIATION: "mean difference, male − female",
@@ -147,26 +149,26 @@ def _value(name: str, found: Mapping[str, Any]) -> str:
     }[name]
     more = ""
     if name == ASSOCIATION:
-        more = f"; absolute: <b>{number(found['absolute_difference'], 4)}</b>"
+        more = f"; absolute: <b>{number(probe['absolute_difference'], 4)}</b>"
     if name == COMPLEXITY:
         more = (
-            f"; of the magnitudes: <b>{number(found['magnitude_difference'], 4)}</b>. "
-            f"Both higher in {len(found['supported'])} of {found['counts']['valid']} occupations"
+            f"; of the magnitudes: <b>{number(probe['magnitude_difference'], 4)}</b>. "
+            f"Both higher in {len(probe['supported'])} of {probe['counts']['valid']} occupations"
         )
-    interval = found["interval"]
+    interval = probe["interval"]
     ends = f" (95 % {number(interval[0], 4)} to {number(interval[1], 4)})" if interval else ""
-    counts = found["counts"]
+    counts = probe["counts"]
     return (
-        f'<p class="value">{what}: <b>{number(found[name], 4)}</b>{ends}{more}.</p>'
+        f'<p class="value">{what}: <b>{number(probe[name], 4)}</b>{ends}{more}.</p>'
         f'<p class="quiet small">All {counts["expected"]} occupations have a value.</p>'
     )
 
 
-def _table(name: str, found: Mapping[str, Any]) -> str:
+def _table(name: str, probe: Mapping[str, Any]) -> str:
     columns = [column.replace("_", " ").replace("llm", "LLM").replace("unet", "UNet") for column in COLUMNS[name]]
     columns = [column.removesuffix(" pr") + " PR" if column.endswith(" pr") else column for column in columns]
     lines = []
-    for occupation, row in found["by_occupation"].items():
+    for occupation, row in probe["by_occupation"].items():
         values = [number(cell, 4) if cell is not None else "undefined" for cell in cells(name, row).values()]
         low, high = row["interval"] or (None, None)
         interval = "–" if low is None else f"{number(low, 4)} to {number(high, 4)}"

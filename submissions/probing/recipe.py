@@ -163,34 +163,34 @@ def _digest(data: Any) -> str:
 
 
 def _stage(data: Any, where: str) -> Stage:
-    found = _table(data, where, Stage.__dataclass_fields__)
+    table = _table(data, where, Stage.__dataclass_fields__)
     return Stage(
-        module=_text(found.get("module"), f"{where}.module"),
-        side=_one_of(found.get("side", "output"), SIDES, f"{where}.side"),
-        take=_text(found.get("take", ""), f"{where}.take", empty=True),
-        pool=_one_of(found.get("pool", "mean"), POOLS, f"{where}.pool"),
-        rows=_one_of(found.get("rows", "all"), ROWS, f"{where}.rows"),
+        module=_text(table.get("module"), f"{where}.module"),
+        side=_one_of(table.get("side", "output"), SIDES, f"{where}.side"),
+        take=_text(table.get("take", ""), f"{where}.take", empty=True),
+        pool=_one_of(table.get("pool", "mean"), POOLS, f"{where}.pool"),
+        rows=_one_of(table.get("rows", "all"), ROWS, f"{where}.rows"),
     )
 
 
 def _call(data: Any, where: str) -> Call:
-    found = _table(data, where, Call.__dataclass_fields__)
+    table = _table(data, where, Call.__dataclass_fields__)
     texts = {
-        name: _text(found.get(name, ""), f"{where}.{name}", empty=True)
+        name: _text(table.get(name, ""), f"{where}.{name}", empty=True)
         for name in ("call", "prefix", "suffix", "processor")
     }
     plain: dict[str, dict[str, Any]] = {}
     for name in ("inputs", "arguments"):
-        plain[name] = _table(found.get(name, {}), f"{where}.{name}", None)
+        plain[name] = _table(table.get(name, {}), f"{where}.{name}", None)
     for key, value in plain["inputs"].items():
         _text(value, f"{where}.inputs.{safe(key)}")
     check_arguments(plain["arguments"], f"{where}.arguments")
-    batch, special = found.get("batch", 8), found.get("special", True)
+    batch, special = table.get("batch", 8), table.get("special", True)
     if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1024:
         refuse(f"{where}.batch", repr(batch)[:60], "a whole number from 1 to 1024")
     if not isinstance(special, bool):
         refuse(f"{where}.special", repr(special)[:60], "true or false")
-    gives = _one_of(found.get("gives", "tokens"), ("tokens", "prompt"), f"{where}.gives")
+    gives = _one_of(table.get("gives", "tokens"), ("tokens", "prompt"), f"{where}.gives")
     return Call(
         call=texts["call"],
         gives=gives,
@@ -209,8 +209,8 @@ def _table(data: Any, where: str, known: Any) -> dict[str, Any]:
         refuse(where, "nothing" if data is None else repr(data)[:60], "a table")
     if known is not None and (unknown := [key for key in data if key not in known]):
         refuse(where, f"the key {unknown[0]!r}{did_you_mean(unknown[0], known)}", ", ".join(sorted(known)))
-    found: dict[str, Any] = data
-    return found
+    table: dict[str, Any] = data
+    return table
 
 
 def _text(value: Any, where: str, *, empty: bool = False) -> str:

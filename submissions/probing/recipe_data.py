@@ -38,9 +38,9 @@ ARGUMENTS: Mapping[str, tuple[type, ...]] = {
 """Arguments of a call -> what they may be; none of them names code, a file or a repository."""
 
 
-def refuse(where: str, found: str, expected: str) -> NoReturn:
+def refuse(where: str, problem: str, expected: str) -> NoReturn:
     """RunError RECIPE_INVALID."""
-    raise RunError("RECIPE_INVALID", where, found, expected, "mend the recipe; submissions/RUNNING.md describes it")
+    raise RunError("RECIPE_INVALID", where, problem, expected, "mend the recipe; submissions/RUNNING.md describes it")
 
 
 def load(what: str, expected: str) -> Any:
@@ -85,8 +85,8 @@ def check_arguments(arguments: Mapping[str, Any], where: str) -> None:
     """Refuse arguments that are not in `ARGUMENTS`, or of another kind."""
     for name, value in arguments.items():
         if name not in ARGUMENTS:
-            found = f"the argument {show(name)}{did_you_mean(name[:64], ARGUMENTS)}"
-            refuse(where, found, f"one of {', '.join(sorted(ARGUMENTS))}")
+            problem = f"the argument {show(name)}{did_you_mean(name[:64], ARGUMENTS)}"
+            refuse(where, problem, f"one of {', '.join(sorted(ARGUMENTS))}")
         if type(value) not in ARGUMENTS[name]:
             refuse(f"{where}.{name}", repr(value)[:60], _KINDS[ARGUMENTS[name]])
 

@@ -123,7 +123,7 @@ class Stimuli:
             "steers": {name: self.steers(name) for name in self.occupations},
             "steps": {name: self.step(name) for name in self.occupations},
             "persons": {gender: self.persons(gender) for gender in NOUNS},
-            "images": {name: list(found) for name, found in self.hashes.items()},
+            "images": {name: list(digests) for name, digests in self.hashes.items()},
         }
 
     @property
@@ -155,8 +155,8 @@ def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
         gender = gender or known.get(name, "")
         if gender not in NOUNS or not name:
             hint = did_you_mean(name, known)
-            told = f"say which gender is the stereotypical one, {name}:male or {name}:female"
-            raise UsageError(f"--occupations {word}: {told}{hint}.")
+            remedy = f"say which gender is the stereotypical one, {name}:male or {name}:female"
+            raise UsageError(f"--occupations {word}: {remedy}{hint}.")
         chosen[name] = gender
     stimuli = Stimuli(chosen or OCCUPATIONS)
     return stimuli if images is None else _with_images(stimuli, images)
@@ -165,7 +165,7 @@ def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
 def _with_images(stimuli: Stimuli, folder: Path) -> Stimuli:
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}. --images takes {_LAYOUT}.")
-    found: dict[tuple[str, str], tuple[Path, ...]] = {}
+    by_group: dict[tuple[str, str], tuple[Path, ...]] = {}
     hashes: dict[str, list[str]] = {}
     for name in (ANCHOR, *stimuli.occupations):
         for gender in NOUNS:
@@ -173,11 +173,11 @@ def _with_images(stimuli: Stimuli, folder: Path) -> Stimuli:
             files = sorted(file for here in forms if here.is_dir() for file in here.iterdir())
             chosen = tuple(file for file in files if file.suffix.lower() in _SUFFIXES and file.is_file())
             if chosen:
-                found[name, gender] = chosen
+                by_group[name, gender] = chosen
                 hashes[f"{name}/{gender}"] = [hashlib.sha256(file.read_bytes()).hexdigest() for file in chosen]
-    if not found:
+    if not by_group:
         raise UsageError(f"{folder} holds no images of these occupations. --images takes {_LAYOUT}.")
-    return Stimuli(stimuli.occupations, found, hashes)
+    return Stimuli(stimuli.occupations, by_group, hashes)
 
 
 def _worded(text: str, occupation: str, gender: str) -> str:

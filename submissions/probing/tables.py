@@ -91,26 +91,26 @@ PRINTED: dict[str, tuple[tuple[str, str, str, dict[str, str]], ...]] = {
 
 def cells(name: str, row: Mapping[str, Any]) -> Cells:
     """The cells of an occupation, None where undefined."""
-    found: Cells = {}
+    cells: Cells = {}
     for column, path in COLUMNS[name].items():
         cell: Any = row
         for key in path:
             cell = cell[key]
-        found[column] = cell
-    return found
+        cells[column] = cell
+    return cells
 
 
 @cache
 def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
     """(model, occupation) -> our column -> the figure, as the paper prints it; empty for a probe without a table."""
-    found = {}
+    printed = {}
     for file, model, _, columns in PRINTED.get(name, ()):
         with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
             for row in csv.DictReader(lines):
                 occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
                 key = row.get("model") or model, occupation
-                found[key] = {ours: row[theirs] for ours, theirs in columns.items()}
-    return found
+                printed[key] = {ours: row[theirs] for ours, theirs in columns.items()}
+    return printed
 
 
 def place(name: str) -> str:
@@ -118,7 +118,7 @@ def place(name: str) -> str:
     return ", ".join(source for _, _, source, _ in PRINTED.get(name, ()))
 
 
-def csv_of(name: str, found: Mapping[str, Any]) -> str:
+def csv_of(name: str, probe: Mapping[str, Any]) -> str:
     """A probe's table: one row per occupation with its interval, then the printed figures, named by their model."""
     out = io.StringIO()
     header = ["occupation", "model", *COLUMNS[name], "low", "high", "reason"]
@@ -126,7 +126,7 @@ def csv_of(name: str, found: Mapping[str, Any]) -> str:
         header = ["occupation", "step", "bias", "reason"]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
-    for occupation, row in found["by_occupation"].items():
+    for occupation, row in probe["by_occupation"].items():
         if name == STEPWISE:
             points = list(zip(row["steps"], row["curve"], strict=True)) or [("", "")]
             writer.writerows([occupation, step, bias, row["reason"]] for step, bias in points)
@@ -135,7 +135,7 @@ def csv_of(name: str, found: Mapping[str, Any]) -> str:
         measured = ["" if cell is None else cell for cell in cells(name, row).values()]
         writer.writerow([occupation, "this model", *measured, low, high, row["reason"]])
     for (model, occupation), figures in printed(name).items():
-        if occupation in found["by_occupation"]:
+        if occupation in probe["by_occupation"]:
             shown = [figures.get(column, "") for column in COLUMNS[name]]
             writer.writerow([occupation, f"{model} (printed)", *shown, "", "", ""])
     return out.getvalue()

@@ -46,12 +46,12 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def digest(told: Mapping[str, Any]) -> str:
+def digest(document: Mapping[str, Any]) -> str:
     """sha256 of a document; the released ones are frozen in `tests/submissions/standards/test_documents.py`.
 
     Fields that are empty do not count, so that a field which later standards have changes no earlier hash.
     """
-    filled = {name: value for name, value in told.items() if value not in ("", [], {})}
+    filled = {name: value for name, value in document.items() if value not in ("", [], {})}
     text = json.dumps(filled, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -106,9 +106,9 @@ def listed() -> list[Listed]:
     ]
 
 
-def fields(told: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def fields(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The fields of a document one by one, `scale.IFS_Gen`; a list is one field, and so is a row of a table."""
-    for name, value in told.items():
+    for name, value in document.items():
         if isinstance(value, Mapping) and prefix.rstrip(".") not in _KEYS:
             yield from fields(value, f"{prefix}{name}.")
         else:
@@ -126,10 +126,10 @@ class Difference:
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
     """Every field in which two documents differ, in the order of the first."""
-    one, other = dict(fields(first)), dict(fields(second))
-    names = [*one, *(name for name in other if name not in one)]
-    found = [Difference(name, one.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
-    return [difference for difference in found if difference.first != difference.second]
+    before, other = dict(fields(first)), dict(fields(second))
+    names = [*before, *(name for name in other if name not in before)]
+    differences = [Difference(name, before.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
+    return [difference for difference in differences if difference.first != difference.second]
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class Move:
 def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
     """Every model that has a rank under one of two standards, in the order of the first."""
     old = {row.entry: row for row in before}
-    found = [_move(row, old.get(row.entry)) for row in rows]
-    return [move for move in found if move.rank is not None or move.before is not None]
+    moves = [_move(row, old.get(row.entry)) for row in rows]
+    return [move for move in moves if move.rank is not None or move.before is not None]
 
 
 def _move(row: Row, before: Row | None) -> Move:

@@ -77,26 +77,28 @@ def chosen(rows: Sequence[Row], like: IrisStandard, models: Sequence[str], print
         UsageError: a name that no row, or more than one row, has; a baseline; a row that `like` does not rank, such as
             one that is incompetent or has too few valid samples.
     """
-    own = [row for row in rows if row.provenance == "scored here"]
-    found = [row for row in own if row.rank is not None]
+    scored = [row for row in rows if row.provenance == "scored here"]
+    chosen = [row for row in scored if row.rank is not None]
     if models:
-        found = list({row.entry: row for row in (_named(rows, name, like) for name in models)}.values())
-    return found + [r for r in rows if printed and r.provenance == "published" and r.model in like.cohort]
+        chosen = list({row.entry: row for row in (_named(rows, name, like) for name in models)}.values())
+    return chosen + [r for r in rows if printed and r.provenance == "published" and r.model in like.cohort]
 
 
 def _named(rows: Sequence[Row], name: str, like: IrisStandard) -> Row:
-    found = [row for row in rows if row.entry == name] or [row for row in rows if row.model == name and row.result]
-    if len(found) != 1:
+    matches = [row for row in rows if row.entry == name] or [row for row in rows if row.model == name and row.result]
+    if len(matches) != 1:
         what = (
-            f"{len(found)} rows are called {name!r}: name one by its entry" if found else f"no row is called {name!r}"
+            f"{len(matches)} rows are called {name!r}: name one by its entry"
+            if matches
+            else f"no row is called {name!r}"
         )
         raise UsageError(f"--model: {what}. `fairspace board --benchmark iris --json` shows entries.")
-    if found[0].provenance != "scored here":
-        raise UsageError(f"--model: {name!r} is a {found[0].provenance} row; a cohort is made of models scored here.")
-    if found[0].rank is None:
-        why = "; ".join(found[0].unranked)
+    if matches[0].provenance != "scored here":
+        raise UsageError(f"--model: {name!r} is a {matches[0].provenance} row; a cohort is made of models scored here.")
+    if matches[0].rank is None:
+        why = "; ".join(matches[0].unranked)
         raise UsageError(f"--model: {name!r} has no rank under {like.name} ({why}); only ranked rows may calibrate S.")
-    return found[0]
+    return matches[0]
 
 
 def calibrated(row: Row, like: IrisStandard) -> Calibrated:
@@ -141,7 +143,7 @@ def propose(rows: Sequence[Row], like: IrisStandard, name: str, date: str, why: 
     cohort = tuple(calibrated(row, like) for row in rows)
     scale, fits = {}, []
     for part in (*like.sectors, TOTAL):
-        distances = np.array([one.magnitudes[part] for one in cohort if part in one.magnitudes])
+        distances = np.array([model.magnitudes[part] for model in cohort if part in model.magnitudes])
         if len(distances) < SMALLEST_COHORT:
             raise UsageError(
                 f"{part}: {len(distances)} of {len(cohort)} rows have a distance for it, {SMALLEST_COHORT} are needed. "
@@ -165,7 +167,7 @@ def propose(rows: Sequence[Row], like: IrisStandard, name: str, date: str, why: 
         metrics_sha256=table_sha256(like.metrics),
         date=date,
         why=why,
-        cohort=tuple(one.model for one in cohort),
+        cohort=tuple(model.model for model in cohort),
         cohort_source="rows of a board; printed ones from builders/reference/published/iris_table*.csv",
         references={file: reference_sha256(file) for file in like.references},
         ares=_labels(rows),
@@ -176,15 +178,17 @@ def propose(rows: Sequence[Row], like: IrisStandard, name: str, date: str, why: 
 
 def _labels(rows: Sequence[Row]) -> str:
     """What labelled the cohort's images, as their results' signatures say."""
-    told = {row.result.signature.get("labels", "nothing") for row in rows if row.result is not None}
-    return "the cohort's images were labelled by " + ", ".join(sorted(told)) if told else "printed figures alone"
+    labellers = {row.result.signature.get("labels", "nothing") for row in rows if row.result is not None}
+    return (
+        "the cohort's images were labelled by " + ", ".join(sorted(labellers)) if labellers else "printed figures alone"
+    )
 
 
 def median_scores(standard: IrisStandard) -> dict[str, float]:
     """The cohort's median score in every sector and in total, from the magnitudes that the standard's file holds."""
-    found = {}
+    medians = {}
     for part in (*standard.sectors, TOTAL):
-        distances = [one.magnitudes[part] for one in standard.calibration if part in one.magnitudes]
+        distances = [model.magnitudes[part] for model in standard.calibration if part in model.magnitudes]
         scores = [standard.scale[part] * math.exp(-standard.decay[part] * distance) for distance in distances]
-        found[part] = float(np.median(scores)) if scores else math.nan
-    return found
+        medians[part] = float(np.median(scores)) if scores else math.nan
+    return medians

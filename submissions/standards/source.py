@@ -53,7 +53,7 @@ def _field(name: str, value: Any) -> str:
     if name == "metrics":
         return _metrics(value)
     if name == "calibration":
-        return _block("()", (_calibrated(one) for one in value))
+        return _block("()", (_calibrated(model) for model in value))
     if isinstance(value, str) and len(value) > _WIDTH - len(name):
         return _block("()", (_text(part) for part in _pieces(value)), end="")
     if isinstance(value, Mapping) and value:
@@ -77,9 +77,9 @@ def _metrics(metrics: tuple[Granular, ...]) -> str:
     return _block("()", [*(["*GRANULAR"] if shared else []), *rows])
 
 
-def _calibrated(one: Calibrated) -> str:
-    texts = [_text(part) for part in (one.entry, one.model, one.organisation, one.values_sha256)]
-    inner = [*texts, _block("{}", (f"{_text(k)}: {v!r}" for k, v in one.magnitudes.items()), depth=3)]
+def _calibrated(model: Calibrated) -> str:
+    texts = [_text(part) for part in (model.entry, model.model, model.organisation, model.values_sha256)]
+    inner = [*texts, _block("{}", (f"{_text(k)}: {v!r}" for k, v in model.magnitudes.items()), depth=3)]
     return "Calibrated" + _block("()", inner, depth=2)
 
 

@@ -92,20 +92,22 @@ def succession(
     new = [row for row in new if _key(row.model) not in old]
     candidates = [row for row in new if len(_high(row, sectors)) >= DIMENSIONS]
     sure = {row.entry: row for row in with_errors(candidates[:intervals], standard)}
-    found = [
+    reached_models = [
         Reached(row.entry, row.model, row.organisation, _high(row, sectors), _surely(sure.get(row.entry), sectors))
         for row in candidates
     ]
-    reached = sorted(found, key=lambda one: _key(one.model))
+    reached = sorted(reached_models, key=lambda candidate: _key(candidate.model))
     count = _institutions(reached)
     return Succession(
         standard,
         len(new),
         tuple(reached),
         count,
-        _institutions(one for one in reached if one.dimensions >= DIMENSIONS),
-        _institutions(one for one in reached if one.surely is not None and len(one.surely) >= DIMENSIONS),
-        sum(one.surely is None for one in reached),
+        _institutions(candidate for candidate in reached if candidate.dimensions >= DIMENSIONS),
+        _institutions(
+            candidate for candidate in reached if candidate.surely is not None and len(candidate.surely) >= DIMENSIONS
+        ),
+        sum(candidate.surely is None for candidate in reached),
         count > MORE_THAN,
     )
 
@@ -129,7 +131,7 @@ def _at_least(score: Value, worst: float) -> float:
 
 
 def _institutions(reached: Iterable[Reached]) -> int:
-    return len({_key(one.organisation) for one in reached})
+    return len({_key(candidate.organisation) for candidate in reached})
 
 
 def _key(name: str) -> str:

@@ -140,9 +140,9 @@ def validate(cohort: Cohort, standard: str) -> Validation:
 
 def validations(rows: Sequence[Row], standard: IrisStandard) -> list[Validation]:
     """Over the seven models of the paper, and over the ranked rows scored here if three of them have every value."""
-    found = [validate(published_cohort(), "inaugural")]
+    validations = [validate(published_cohort(), "inaugural")]
     scored = scored_cohort(rows, standard)
-    return [*found, validate(scored, standard.name)] if len(scored.models) >= LEAST else found
+    return [*validations, validate(scored, standard.name)] if len(scored.models) >= LEAST else validations
 
 
 def alpha(items: Floats) -> float:
@@ -160,15 +160,15 @@ def alpha(items: Floats) -> float:
 
 
 def _reliability(cohort: Cohort, sector: str) -> Reliability:
-    mine = [place for place, own in enumerate(cohort.sectors) if own == sector]
+    mine = [place for place, place_sector in enumerate(cohort.sectors) if place_sector == sector]
     printed = PRINTED_ALPHA.get(sector) if not cohort.complete else None
     whole = cohort.squares[:, mine].sum(axis=1)
     if not mine or not np.allclose(whole, cohort.sector_squares[:, cohort.all_sectors.index(sector)], atol=5e-3):
         return Reliability(sector, len(mine), None, "not every value of the sector is known one by one", printed)
-    found = alpha(np.sqrt(cohort.squares[:, mine]))
-    if math.isnan(found):
+    consistency = alpha(np.sqrt(cohort.squares[:, mine]))
+    if math.isnan(consistency):
         return Reliability(sector, len(mine), None, "the values do not vary", printed)
-    return Reliability(sector, len(mine), found, printed=printed)
+    return Reliability(sector, len(mine), consistency, printed=printed)
 
 
 def leave_one_out(cohort: Cohort) -> list[Stability]:
@@ -196,19 +196,19 @@ def reweighted(cohort: Cohort, change: float = CHANGE) -> list[Stability]:
     """
     dimensions = dict.fromkeys(sector.partition("_")[0] for sector in cohort.all_sectors)
     base = cohort.sector_squares.sum(axis=1)
-    found = []
+    outcomes = []
     for sign in (1.0, -1.0):
         for dimension in dimensions:
             mine = [i for i, sector in enumerate(cohort.all_sectors) if sector.partition("_")[0] == dimension]
             part = cohort.sector_squares[:, mine].sum(axis=1)
-            found.append(_stability(dimension, sign * change, base, base + sign * change * part))
+            outcomes.append(_stability(dimension, sign * change, base, base + sign * change * part))
         for place, sector in enumerate(cohort.all_sectors):
             part = cohort.sector_squares[:, place]
-            found.append(_stability(sector, sign * change, base, base + sign * change * part))
+            outcomes.append(_stability(sector, sign * change, base, base + sign * change * part))
         for place, metric in enumerate(cohort.metrics):
             part = cohort.squares[:, place]
-            found.append(_stability(metric, sign * change, base, base + sign * change * part))
-    return found
+            outcomes.append(_stability(metric, sign * change, base, base + sign * change * part))
+    return outcomes
 
 
 def _stability(changed: str, change: float, before: Floats, after: Floats, printed: float | None = None) -> Stability:
@@ -217,24 +217,24 @@ def _stability(changed: str, change: float, before: Floats, after: Floats, print
 
     if np.ptp(before) == 0 or np.ptp(after) == 0:
         return Stability(changed, change, None, None, printed)
-    found = stats.spearmanr(before, after)
-    return Stability(changed, change, float(found.statistic), float(found.pvalue), printed)
+    correlation = stats.spearmanr(before, after)
+    return Stability(changed, change, float(correlation.statistic), float(correlation.pvalue), printed)
 
 
 def correlations(cohort: Cohort) -> list[Correlation]:
     """Of every two sectors, over the models."""
     from scipy import stats
 
-    found = []
+    comparisons = []
     names = cohort.all_sectors
     for i, j in combinations(range(len(names)), 2):
         a, b = cohort.scores[:, i], cohort.scores[:, j]
         if np.ptp(a) == 0 or np.ptp(b) == 0:
-            found.append(Correlation(names[i], names[j], None, None))
+            comparisons.append(Correlation(names[i], names[j], None, None))
         else:
             r = stats.pearsonr(a, b)
-            found.append(Correlation(names[i], names[j], float(r.statistic), float(r.pvalue)))
-    return found
+            comparisons.append(Correlation(names[i], names[j], float(r.statistic), float(r.pvalue)))
+    return comparisons
 
 
 def welch(cohort: Cohort) -> list[Welch]:
@@ -242,19 +242,19 @@ def welch(cohort: Cohort) -> list[Welch]:
     from scipy import stats
 
     kinds = sorted(set(cohort.architecture) - {""})
-    found = []
+    tests = []
     for first, second in combinations(kinds, 2):
-        one, other = (cohort.total[[kind == name for kind in cohort.architecture]] for name in (first, second))
-        sizes, means = (len(one), len(other)), (float(one.mean()), float(other.mean()))
+        first_total, other = (cohort.total[[kind == name for kind in cohort.architecture]] for name in (first, second))
+        sizes, means = (len(first_total), len(other)), (float(first_total.mean()), float(other.mean()))
         if min(sizes) < 2:
             reason = "an architecture has one model only: no variance"
-            found.append(Welch(first, second, sizes, means, None, None, None, reason=reason))
+            tests.append(Welch(first, second, sizes, means, None, None, None, reason=reason))
             continue
         printed = PRINTED_WELCH if (first, second) == (HYBRID, PURE) else None
-        if np.ptp(one) == 0 and np.ptp(other) == 0:
-            found.append(Welch(first, second, sizes, means, None, None, None, printed, "the scores do not vary"))
+        if np.ptp(first_total) == 0 and np.ptp(other) == 0:
+            tests.append(Welch(first, second, sizes, means, None, None, None, printed, "the scores do not vary"))
         else:
-            test = stats.ttest_ind(one, other, equal_var=False)
+            test = stats.ttest_ind(first_total, other, equal_var=False)
             t, df, p = float(test.statistic), float(test.df), float(test.pvalue)
-            found.append(Welch(first, second, sizes, means, t, df, p, printed))
-    return found
+            tests.append(Welch(first, second, sizes, means, t, df, p, printed))
+    return tests

@@ -78,7 +78,7 @@ def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the 
         kinds.append(row.facts.architecture)
     whole = np.array(squares, dtype=float).reshape(len(models), len(metrics))
     sectors = tuple(sector for _, sector in metrics)
-    sums = [whole[:, [own == sector for own in sectors]].sum(axis=1) for sector in standard.sectors]
+    sums = [whole[:, [place_sector == sector for place_sector in sectors]].sum(axis=1) for sector in standard.sectors]
     return Cohort(
         name,
         tuple(models),

@@ -34,8 +34,8 @@ _CHUNK = 50
 
 def draw(design: Design, resamples: int, seed: int = SEED) -> Floats:
     """(resamples, m) values of resampled clusters, nan where a resample has no number."""
-    found = [design.statistic(times) for times in _times(design, resamples, seed)]
-    return np.concatenate(found) if found else np.empty((0, len(design.names)))
+    replicates = [design.statistic(times) for times in _times(design, resamples, seed)]
+    return np.concatenate(replicates) if replicates else np.empty((0, len(design.names)))
 
 
 def _times(design: Design, resamples: int, seed: int) -> Iterator[Times]:
@@ -91,15 +91,15 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
     fair = None
     if design.fair is not None:
         fair = design.fair(np.random.default_rng([seed, 2, *_words(design.task)]), len(draws))
-    found = {}
+    intervals = {}
     for place, name in enumerate(design.names):
-        own = draws[:, place][~np.isnan(draws[:, place])]
-        undefined = len(draws) - len(own)
-        if np.isnan(value[place]) or not len(own) or undefined > MOST_UNDEFINED * len(draws):
+        replicates = draws[:, place][~np.isnan(draws[:, place])]
+        undefined = len(draws) - len(replicates)
+        if np.isnan(value[place]) or not len(replicates) or undefined > MOST_UNDEFINED * len(draws):
             continue
         low, high = design.limits.get(name, (-np.inf, np.inf))
-        percentile = percentile_interval(own)
-        ends, method = interval(design.intervals.get(name, "bca"), float(value[place]), own, without[:, place])
+        percentile = percentile_interval(replicates)
+        ends, method = interval(design.intervals.get(name, "bca"), float(value[place]), replicates, without[:, place])
         models = None if fair is None else fair[:, place][~np.isnan(fair[:, place])]
         has_fair = models is not None and models.size > 0
         fair_high = _bound(models, name in design.higher) if models is not None and has_fair else None
@@ -107,23 +107,23 @@ def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, 
             ends = (min(ends[0], 0.0), ends[1])
         shown = [float(np.clip(end, low, high)) for end in ends]
         shown = [min(shown[0], float(value[place])), max(shown[1], float(value[place]))]
-        found[name] = Uncertainty(
+        intervals[name] = Uncertainty(
             unit=design.unit,
             clusters=len(design.strata),
             resamples=len(draws),
             undefined=undefined,
-            error=float(own.std(ddof=1)) if len(own) > 1 else 0.0,
+            error=float(replicates.std(ddof=1)) if len(replicates) > 1 else 0.0,
             low=shown[0],
             high=shown[1],
             method=method,
             percentile_low=percentile[0],
             percentile_high=percentile[1],
-            debiased=float(np.clip(2 * value[place] - own.mean(), low, high)) if name in design.biased else None,
+            debiased=float(np.clip(2 * value[place] - replicates.mean(), low, high)) if name in design.biased else None,
             fair=float(models.mean()) if models is not None and has_fair else None,
             fair_high=fair_high,
             note=design.notes.get(name, ""),
         )
-    return found
+    return intervals
 
 
 def interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[tuple[float, float], Method]:

@@ -130,11 +130,11 @@ def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequ
     """(n, c) what people saw in the faces of n annotation rows of a task, places in `VOCABULARY`; -1 for nothing."""
     labels = submission.rows("human_labels", task)
     place = matched(rows, labels, ("id", "sample", "face"))
-    found = np.full((rows.num_rows, len(columns)), -1, np.int64)
+    true_codes = np.full((rows.num_rows, len(columns)), -1, np.int64)
     for number, column in enumerate(columns):
         codes = pc.index_in(labels[column], value_set=pa.array(VOCABULARY[column])).fill_null(-1)
-        found[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
-    return found
+        true_codes[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
+    return true_codes
 
 
 def paired_counts(

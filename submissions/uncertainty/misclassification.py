@@ -97,37 +97,37 @@ def corrected_shares(shares: Floats, rates: Floats) -> Floats:
 
     Each in [0, 1] with the sum 1; nan where the seen ones are nan. Rates may not be singular (`fault`).
     """
-    found = np.asarray(shares @ np.linalg.inv(rates))
-    outside = np.asarray((found < -_ROUNDING).any(axis=-1))
-    found = on_simplex(found)
+    corrected = np.asarray(shares @ np.linalg.inv(rates))
+    outside = np.asarray((corrected < -_ROUNDING).any(axis=-1))
+    corrected = on_simplex(corrected)
     if not outside.any():
-        return found
-    likely = 0.98 * found + 0.02 / found.shape[-1]
+        return corrected
+    likely = 0.98 * corrected + 0.02 / corrected.shape[-1]
     back = np.swapaxes(rates, -1, -2)
     for _ in range(_STEPS):
         seen = likely @ rates
         likely = likely * (np.divide(shares, seen, out=np.zeros_like(seen), where=seen > 0) @ back)
     likely /= likely.sum(axis=-1, keepdims=True)
-    return np.where(outside[..., None], likely, found)
+    return np.where(outside[..., None], likely, corrected)
 
 
-def correct(counts: Floats, found: Instrument, key: str, seed: int = SEED) -> Corrected:
+def correct(counts: Floats, instrument: Instrument, key: str, seed: int = SEED) -> Corrected:
     """The corrected shares of several distributions.
 
     Args:
         counts: (n, k) samples per distribution and group; a sample may be parted between groups, and counts as one.
-        found: the labeller's errors.
+        instrument: the labeller's errors.
         key: names the draws.
         seed: of the draws.
     """
     total = counts.sum(axis=-1, keepdims=True)
     seen = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
-    shares = corrected_shares(seen, found.rates)
+    shares = corrected_shares(seen, instrument.rates)
     times = np.maximum(np.round(total[:, 0]), 1).astype(np.int64)
-    fitted = np.nan_to_num(shares, nan=1 / shares.shape[-1]) @ found.expected
+    fitted = np.nan_to_num(shares, nan=1 / shares.shape[-1]) @ instrument.expected
     rng = np.random.default_rng([seed, 4, *hashlib.sha256(key.encode()).digest()[:8]])
-    drawn = rng.multinomial(times, fitted / fitted.sum(axis=-1, keepdims=True), (len(found.draws), len(counts)))
-    draws = corrected_shares(drawn / times[:, None], found.draws)
+    drawn = rng.multinomial(times, fitted / fitted.sum(axis=-1, keepdims=True), (len(instrument.draws), len(counts)))
+    draws = corrected_shares(drawn / times[:, None], instrument.draws)
     draws[:, total[:, 0] == 0] = np.nan
     return Corrected(shares, draws)
 
@@ -144,9 +144,9 @@ def debiased(value: float, draws: Floats, limits: tuple[float, float]) -> tuple[
     more unequal by 0.07 at the paper's matrices. So a draw's distance from the value is turned round, and its mean
     taken off.
     """
-    own = draws[~np.isnan(draws)]
-    low, high = percentile_interval(own)
-    middle, first, last = np.clip([2 * value - own.mean(), 2 * value - high, 2 * value - low], *limits)
+    replicates = draws[~np.isnan(draws)]
+    low, high = percentile_interval(replicates)
+    middle, first, last = np.clip([2 * value - replicates.mean(), 2 * value - high, 2 * value - low], *limits)
     return float(middle), (float(first), float(last))
 
 
@@ -165,8 +165,8 @@ def _rates(counts: Floats) -> Floats:
 
 def _product(matrices: Sequence[Floats]) -> Floats:
     """The Kronecker product of matrices (..., k, k)."""
-    found = matrices[0]
+    joint = matrices[0]
     for matrix in matrices[1:]:
-        k = found.shape[-1] * matrix.shape[-1]
-        found = np.einsum("...ij,...kl->...ikjl", found, matrix).reshape(*found.shape[:-2], k, k)
-    return found
+        k = joint.shape[-1] * matrix.shape[-1]
+        joint = np.einsum("...ij,...kl->...ikjl", joint, matrix).reshape(*joint.shape[:-2], k, k)
+    return joint

@@ -93,7 +93,7 @@ def prediction_powered(pairs: Floats, others: Floats, weight: float | None = Non
 
 
 def powered_draws(
-    pairs: Floats, others: Floats, found: PredictionPowered, key: str, draws: int = DRAWS, seed: int = SEED
+    pairs: Floats, others: Floats, estimate: PredictionPowered, key: str, draws: int = DRAWS, seed: int = SEED
 ) -> Corrected:
     """The shares and draws of them on the simplex: both kinds of samples are drawn anew, λ stays.
 
@@ -106,7 +106,7 @@ def powered_draws(
     cells = np.flatnonzero(pairs.sum(axis=0).ravel())
     chances = pairs.reshape(n, -1)[:, cells]
     drawn = rng.multinomial(both, chances / chances.sum(axis=-1, keepdims=True), (draws, n)) / both[:, None]
-    weight = np.where(alone > 0, found.weight, 0.0)[:, None]
+    weight = np.where(alone > 0, estimate.weight, 0.0)[:, None]
     turned = np.eye(k)[cells // k]
     answered = np.eye(k)[cells % k]
     mended = drawn @ turned - weight * (drawn @ answered)
@@ -117,4 +117,4 @@ def powered_draws(
     times = np.maximum(alone, 1)
     spare = np.where(others.sum(axis=-1, keepdims=True) > 0, others, 1.0)
     ahead = rng.multinomial(times, spare / spare.sum(axis=-1, keepdims=True), (draws, n)) / times[:, None]
-    return Corrected(on_simplex(found.shares), on_simplex(mended + weight * ahead))
+    return Corrected(on_simplex(estimate.shares), on_simplex(mended + weight * ahead))

@@ -49,7 +49,7 @@ def resample(
     Raises:
         ValueError: a design gives another number than the value that was measured: one of the two is wrong.
     """
-    found = dict(values)
+    measured = dict(values)
     names: list[str] = []
     columns = []
     for design in designs:
@@ -63,9 +63,9 @@ def resample(
             if not np.isclose(now[place], value.value, rtol=1e-6, atol=1e-7):
                 raise ValueError(f"{name} was measured as {value.value}, and its design gives {now[place]}")
             if name in sure:
-                found[name] = replace(value, uncertainty=sure[name])
+                measured[name] = replace(value, uncertainty=sure[name])
             if name in sure and (not kept or name in kept):
                 names.append(name)
                 columns.append(drawn[:, place])
     draws = keep(names, np.stack(columns, axis=1)) if names else None
-    return found, draws
+    return measured, draws

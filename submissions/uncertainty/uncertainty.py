@@ -63,19 +63,19 @@ class Uncertainty:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
         """What `to_json` wrote. TypeError or ValueError if it is none."""
-        found = cls(**data)
-        numbers = {name: part for name, part in vars(found).items() if name not in ("unit", "method", "note")}
-        told = [part for name, part in numbers.items() if part is not None or name not in _MAY_BE_NONE]
-        if not all(type(part) in (int, float) and math.isfinite(part) for part in told):
+        loaded = cls(**data)
+        numbers = {name: part for name, part in vars(loaded).items() if name not in ("unit", "method", "note")}
+        stated = [part for name, part in numbers.items() if part is not None or name not in _MAY_BE_NONE]
+        if not all(type(part) in (int, float) and math.isfinite(part) for part in stated):
             raise ValueError("an uncertainty with something that is no number")
-        counts = (found.clusters, found.resamples, found.undefined)
-        if not all(type(count) is int and count >= 0 for count in counts) or found.undefined > found.resamples:
+        counts = (loaded.clusters, loaded.resamples, loaded.undefined)
+        if not all(type(count) is int and count >= 0 for count in counts) or loaded.undefined > loaded.resamples:
             raise ValueError("an uncertainty with counts that are no counts")
-        if found.error < 0 or found.low > found.high or found.percentile_low > found.percentile_high:
+        if loaded.error < 0 or loaded.low > loaded.high or loaded.percentile_low > loaded.percentile_high:
             raise ValueError("an uncertainty with an error below 0, or an interval that ends before it begins")
-        if found.method not in METHODS or not isinstance(found.unit, str) or not isinstance(found.note, str):
+        if loaded.method not in METHODS or not isinstance(loaded.unit, str) or not isinstance(loaded.note, str):
             raise ValueError("an uncertainty whose unit, method or note is none of ours")
-        return found
+        return loaded
 
 
 def _rounded(number: float) -> float:

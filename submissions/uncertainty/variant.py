@@ -54,25 +54,25 @@ class Variant:
         if not isinstance(values, dict) or not isinstance(ends, dict) or not set(ends) <= set(values):
             raise ValueError("a variant whose values or intervals are none of ours")
         intervals = {name: (low, high) for name, (low, high) in ends.items()}
-        found = cls(data["kind"], data["name"], dict(values), intervals, data.get("note", ""))
-        numbers = [*found.values.values(), *(end for ends in intervals.values() for end in ends)]
-        if found.kind not in KINDS or not isinstance(found.name, str) or not isinstance(found.note, str):
+        variant = cls(data["kind"], data["name"], dict(values), intervals, data.get("note", ""))
+        numbers = [*variant.values.values(), *(end for ends in intervals.values() for end in ends)]
+        if variant.kind not in KINDS or not isinstance(variant.name, str) or not isinstance(variant.note, str):
             raise ValueError("a variant whose kind, name or note is none of ours")
-        if max(len(found.name), len(found.note)) > LONGEST:
+        if max(len(variant.name), len(variant.note)) > LONGEST:
             raise ValueError(f"a variant with a text of more than {LONGEST:,} characters")
         if not all(type(x) in (int, float) and math.isfinite(x) for x in numbers):
             raise ValueError("a variant with something that is no number")
         if any(low > high for low, high in intervals.values()):
             raise ValueError("a variant with an interval that ends before it begins")
-        return found
+        return variant
 
 
 def ranges(variants: Sequence[Variant], kind: Kind) -> dict[str, tuple[float, float]]:
     """Name -> smallest and largest number over the variants of one kind."""
-    found: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, tuple[float, float]] = {}
     for variant in variants:
         if variant.kind == kind:
             for name, number in variant.values.items():
-                low, high = found.get(name, (number, number))
-                found[name] = min(low, number), max(high, number)
-    return found
+                low, high = ranges.get(name, (number, number))
+                ranges[name] = min(low, number), max(high, number)
+    return ranges

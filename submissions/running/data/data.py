@@ -70,11 +70,11 @@ class Data:
 
     def images(self, name: str, config: str, split: str) -> Images:
         """The images of a split. RunError DATA_MISSING if not one row has its image; DATA_INVALID."""
-        found = Images(self._split(name, config, split))
-        if not len(found):
-            where, what = f"{self.where}: {name}, {config}/{split}", f"{found.rows} rows without images"
+        images = Images(self._split(name, config, split))
+        if not len(images):
+            where, what = f"{self.where}: {name}, {config}/{split}", f"{images.rows} rows without images"
             raise RunError("DATA_MISSING", where, what, "images", self._with_images(name, config, split))
-        return found
+        return images
 
     def _split(self, name: str, config: str, split: str) -> tuple[Path, ...]:
         """The files of a split, checked against the manifest once."""

@@ -102,25 +102,25 @@ class Images:
         return self._bytes(self._held[-1], row)
 
     def _bytes(self, piece: _Piece, row: int) -> bytes:
-        found = piece.images[row - piece.start].as_py()
-        if not isinstance(found, bytes):
+        content = piece.images[row - piece.start].as_py()
+        if not isinstance(content, bytes):
             group = self._groups[bisect_right(self._starts, row) - 1]
             raise _damaged(group.file, "an image without bytes")
-        return found
+        return content
 
     def _enter(self, file: Path) -> None:
         try:
             with pq.ParquetFile(file, pre_buffer=False) as parquet:
                 self._check(file, parquet.schema_arrow)
-                found = parquet.read(columns=["id", _PATH], use_threads=False)
+                table = parquet.read(columns=["id", _PATH], use_threads=False)
                 for number in range(parquet.num_row_groups):
                     self._groups.append(_group(file, parquet.metadata, number, self.rows))
                     self.rows += parquet.metadata.row_group(number).num_rows
         except (OSError, pa.ArrowException) as error:
             raise _damaged(file, str(error)) from error
-        first = self.rows - found.num_rows
-        there = found["image"].is_valid().to_pylist()
-        for row, (item, has) in enumerate(zip(found["id"].to_pylist(), there, strict=True), first):
+        first = self.rows - table.num_rows
+        there = table["image"].is_valid().to_pylist()
+        for row, (item, has) in enumerate(zip(table["id"].to_pylist(), there, strict=True), first):
             if has:
                 self._row.setdefault(item, row)
             else:

@@ -46,7 +46,7 @@ def read_known(folder: Path, name: str) -> Known | None:
         return None
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-        found = str(data["dataset"])
+        named = str(data["dataset"])
         known = Known(
             str(data["revision"]),
             bool(data["sample"]),
@@ -58,8 +58,8 @@ def read_known(folder: Path, name: str) -> Known | None:
         what = f"{type(error).__name__}: {error}"
         raise RunError("DATA_INVALID", str(file), what, "a build's manifest", build_command(name)) from error
     expected = dataset(name).revision
-    if (found, known.revision) != (name, expected):
-        what = f"revision {known.revision} of {found}"
+    if (named, known.revision) != (name, expected):
+        what = f"revision {known.revision} of {named}"
         raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", build_command(name))
     return known
 
@@ -77,9 +77,9 @@ def check_shards(folder: Path, named: Mapping[str, int], there: Sequence[str]) -
     if not named.keys() & set(there):
         return
     for file, size in named.items():
-        found = (folder / file).stat().st_size if file in there else None
-        if found != size:
-            what = "no such file" if found is None else f"{found:,} bytes"
+        bytes_there = (folder / file).stat().st_size if file in there else None
+        if bytes_there != size:
+            what = "no such file" if bytes_there is None else f"{bytes_there:,} bytes"
             mend = "copy or fetch the dataset again, or build it anew"
             raise RunError("DATA_INVALID", str(folder / file), what, f"{size:,} bytes", mend)
 

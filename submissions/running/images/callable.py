@@ -41,10 +41,10 @@ class CallableImages:
     def __init__(self, what: str, *, named: str = "", batch: int = 1, name: str = "", revision: str = "") -> None:
         if batch < 1:
             raise unknown(named or what, "a batch below 1", "batch=1 or more", "name another")
-        found = find_function(what, where=named or what, form=_FORM)
+        loaded = find_function(what, where=named or what, form=_FORM)
         self.named, self.batch = named, batch
-        self.name, self.revision = name or found.name, revision or found.revision
-        self._function = found.function
+        self.name, self.revision = name or loaded.name, revision or loaded.revision
+        self._function = loaded.function
 
     @property
     def engine_version(self) -> str:
@@ -53,14 +53,14 @@ class CallableImages:
 
     def settings(self) -> dict[str, Setting]:
         """What the function says that decides its images, and the size of a batch."""
-        own = getattr(self._function, "settings", {})
+        stated = getattr(self._function, "settings", {})
         scalars = (str, int, float, bool, type(None))
-        if not isinstance(own, Mapping) or not all(
-            isinstance(key, str) and isinstance(value, scalars) for key, value in own.items()
+        if not isinstance(stated, Mapping) or not all(
+            isinstance(key, str) and isinstance(value, scalars) for key, value in stated.items()
         ):
-            found = f"the attribute `settings` {own!r}"[:200]
-            raise unknown(self.name, found, "a dict of texts, numbers, true, false or None")
-        return {**own, "batch": self.batch}
+            problem = f"the attribute `settings` {stated!r}"[:200]
+            raise unknown(self.name, problem, "a dict of texts, numbers, true, false or None")
+        return {**stated, "batch": self.batch}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
         """What the function returns. RunError MODEL_OUTPUT if that is not one image, bytes or None per prompt."""
@@ -71,7 +71,7 @@ class CallableImages:
         if not isinstance(given, list | tuple) or len(given) != len(prompts):
             length = f" of {len(given)}" if isinstance(given, list | tuple) else ""
             raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
-        return [self._made(one) for one in given]
+        return [self._made(image) for image in given]
 
     def _made(self, given: Any) -> Made:
         from PIL.Image import Image
@@ -82,6 +82,6 @@ class CallableImages:
             raise self._wrong(f"an element of type {type(given).__name__}")
         return checked(given)
 
-    def _wrong(self, found: str) -> RunError:
+    def _wrong(self, problem: str) -> RunError:
         expected = "a list with a PIL image, bytes of an encoded image, or None for each prompt"
-        return RunError("MODEL_OUTPUT", self.name, found, expected, "correct the function, then run again")
+        return RunError("MODEL_OUTPUT", self.name, problem, expected, "correct the function, then run again")

@@ -41,8 +41,8 @@ class DiffusersImages:
         settings = Settings(**chosen)
         for setting in ("steps", "size", "batch"):
             if getattr(settings, setting) < 1:
-                found = f"{setting}={getattr(settings, setting)}"
-                raise RunError("MODEL_UNKNOWN", named or model, found, "1 or more", "name another")
+                problem = f"{setting}={getattr(settings, setting)}"
+                raise RunError("MODEL_UNKNOWN", named or model, problem, "1 or more", "name another")
         self.named, self.batch = named, settings.batch
         self.device = weights.best_device(device)
         self._found = weights.find(model, "model_index.json")
@@ -66,11 +66,11 @@ class DiffusersImages:
 
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels; the precision is the one that the device gives."""
-        found: dict[str, Setting] = asdict(self._generator.settings)
-        del found["handover"]  # there is no refiner
+        settings: dict[str, Setting] = asdict(self._generator.settings)
+        del settings["handover"]  # there is no refiner
         kind = self.device.partition(":")[0]
-        precision = found["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
-        return found | {"dtype": precision, "device": kind}
+        precision = settings["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
+        return settings | {"dtype": precision, "device": kind}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
         """An image for each prompt; refused is what the pipeline's own safety checker blackens."""
@@ -93,5 +93,5 @@ class DiffusersImages:
         """The generator, with its safety checker watched: it turns images black, which would look like answers."""
         checker = getattr(self._generator._pipeline, "safety_checker", None)
         if checker is not None:
-            checker.register_forward_hook(lambda module, given, found: self._withheld.extend(map(bool, found[1])))
+            checker.register_forward_hook(lambda module, given, output: self._withheld.extend(map(bool, output[1])))
         return self._generator

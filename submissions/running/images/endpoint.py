@@ -76,8 +76,8 @@ class EndpointImages:
         if wrong or self._origin.username is not None:
             raise _unknown(named or url, "no address, no model, or a password in the address", _FORM)
         if concurrency < 1 or attempts < 1 or timeout <= 0:
-            found = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
-            raise _unknown(named or url, found, "numbers above 0")
+            problem = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
+            raise _unknown(named or url, problem, "numbers above 0")
         self._key = os.environ.get(key or KEY, "")
         if key and not self._key:
             raise _unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
@@ -115,12 +115,12 @@ class EndpointImages:
                 return failed(f"{type(error).__name__}: {error}")
             left -= answer.retries_taken + 1
             try:
-                made = self._read(answer.parse())
+                results = self._read(answer.parse())
             except (openai.APIError, ValueError) as error:
-                made = failed(f"{type(error).__name__}: {error}")
-            if made.fate == "answered":
-                return made
-            wrong = made.reason
+                results = failed(f"{type(error).__name__}: {error}")
+            if results.fate == "answered":
+                return results
+            wrong = results.reason
             if left > 0:
                 time.sleep(pause)
                 pause = min(2 * pause, 8)
@@ -221,11 +221,11 @@ def _place(address: SplitResult) -> tuple[str, str | None, int | None]:
 
 def _codes(error: Any) -> list[str]:
     """Every code that an error holds, also those of inner errors."""
-    found, body = [error.code, error.type], error.body
+    codes, body = [error.code, error.type], error.body
     while isinstance(body, dict):
-        found += [body.get("code"), body.get("type")]
+        codes += [body.get("code"), body.get("type")]
         body = body.get("innererror") or body.get("inner_error") or body.get("error")
-    return [code.lower().replace(" ", "_") for code in found if isinstance(code, str)]
+    return [code.lower().replace(" ", "_") for code in codes if isinstance(code, str)]
 
 
 def _unknown(where: str, what: str, expected: str) -> RunError:

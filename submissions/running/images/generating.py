@@ -50,7 +50,7 @@ _PAUSE = 1.0
 """Seconds between two looks of the other processes for the steer prompts."""
 
 
-def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
     process = this_process()
     roles = quality_roles(settings.quality)
@@ -61,17 +61,17 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
     if settings.model is None and image_tasks(settings.chosen) == [STEER]:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
     model = open_image_model(settings.images, device=settings.device or process.device)
-    made.revision = model.revision
+    state.revision = model.revision
     if settings.model is None:
-        made.name = _public_name(model)
+        state.name = _public_name(model)
     if process.index == 0:
         (work / STEER_PLAN).unlink(missing_ok=True)
     process.wait()
     for task in image_tasks(settings.chosen):
         if task == STEER:
-            plan = _steer_plan(settings, work, made, process)
+            plan = _steer_plan(settings, work, state, process)
             if plan is None:
-                made.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
+                state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
             items = benchmark(settings.chosen.benchmark).items(settings.chosen.revision)[task]
@@ -89,15 +89,15 @@ def generate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
         )
         if report is None or times is None:
             continue
-        made.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), times))
+        state.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), times))
         for reason, number in list(report.reasons.items())[:5]:
-            made.notes.append(f"{task}: {number} images {reason}")
+            state.notes.append(f"{task}: {number} images {reason}")
         if settings.ares:
-            _annotate(settings, work, task, folder / "shards", made, tell)
+            _annotate(settings, work, task, folder / "shards", state, tell)
         else:
-            made.images += report.shards
-    if settings.quality and "annotations" in made.tables and process.index == 0:
-        _rate(settings, work, made, tell)
+            state.images += report.shards
+    if settings.quality and "annotations" in state.tables and process.index == 0:
+        _rate(settings, work, state, tell)
 
 
 class _Times:
@@ -167,8 +167,8 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
 
 def image_tasks(chosen: Chosen) -> list[str]:
     """The image tasks that are asked for, in the benchmark's order: neutral images come before steered ones."""
-    found = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
-    return [task for task in found if task in chosen.tasks or not chosen.tasks]
+    tasks = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
+    return [task for task in tasks if task in chosen.tasks or not chosen.tasks]
 
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
@@ -189,7 +189,7 @@ def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
     return [asks[place] for place in choose(stimuli, chosen.limit, stratified=chosen.stratified)]
 
 
-def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process) -> list[Ask] | None:
+def _steer_plan(settings: RunSettings, work: Path, state: Made, process: Process) -> list[Ask] | None:
     """The requests of the model's own steer prompts (C.2); None if there is nothing that they could follow from."""
     file = work / STEER_PLAN
     if process.index > 0:
@@ -197,26 +197,26 @@ def _steer_plan(settings: RunSettings, work: Path, made: Made, process: Process)
             time.sleep(_PAUSE)
         return read_plan(file) or None
     plan: list[Ask] = []
-    if "annotations" in made.tables:
+    if "annotations" in state.tables:
         from fairspace.submissions.running.settings import submission_meta
 
-        counts = neutral_group_counts(Submission(submission_meta(settings, made), dict(made.tables)))
-        plan = image_asks(settings.chosen, STEER, _founded(counts, made))
+        counts = neutral_group_counts(Submission(submission_meta(settings, state), dict(state.tables)))
+        plan = image_asks(settings.chosen, STEER, _founded(counts, state))
     before = work / "images" / STEER / "plan.parquet"
     # Without a new plan nothing is decided: what was made waits for a start that labels the neutral images.
     if plan and before.is_file() and read_plan(before) != plan:
         aside = _set_aside(before.parent)
-        made.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
+        state.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
     write_plan(file, plan)
     return plan or None
 
 
-def _founded(counts: NDArray[np.int_], made: Made) -> pa.Table:
+def _founded(counts: NDArray[np.int_], state: Made) -> pa.Table:
     """The steer prompts that follow from an image: with fewer than ten stereotypes, the last of the list do not."""
     shown = {f"{OCCUPATIONS[occupation]}/{GROUPS[group]}" for occupation, group in np.argwhere(counts)}
     if 0 < len(shown) < STEREOTYPES:
-        told = f"the labelled neutral images show {len(shown)} stereotypes, and its score follows from {STEREOTYPES}."
-        made.notes.append(f"{STEER}: {told}")
+        note = f"the labelled neutral images show {len(shown)} stereotypes, and its score follows from {STEREOTYPES}."
+        state.notes.append(f"{STEER}: {note}")
     items = steer_items(counts)
     return items.filter([item.split("/", 1)[1].rpartition("/")[0] in shown for item in items["id"].to_pylist()])
 
@@ -230,7 +230,7 @@ def _set_aside(folder: Path) -> Path:
     return aside
 
 
-def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: Made, tell: Tell) -> None:
+def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: Made, tell: Tell) -> None:
     """Label a task's images with ARES."""
     from fairspace.ares.annotating.annotate import annotate
     from fairspace.submissions.running.labelling import label_error, label_source
@@ -247,12 +247,12 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, made: 
         progress=tell,
     )
     table = pa.concat_tables([pq.read_table(file).replace_schema_metadata(None) for file in report.files])
-    before = made.tables.get("annotations")
-    made.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
-    made.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
+    before = state.tables.get("annotations")
+    state.tables["annotations"] = table if before is None else pa.concat_tables([before, table])
+    state.labels = Tool.model_validate(label_source(report.data["model"], report.data["settings"]))
     error = label_error(report.data.get("label_error"))
-    made.label_error = None if error is None else LabelError.model_validate(error)
-    made.stages.append(_annotation_stage(settings.chosen, task, report, made.labels, started))
+    state.label_error = None if error is None else LabelError.model_validate(error)
+    state.stages.append(_annotation_stage(settings.chosen, task, report, state.labels, started))
 
 
 def _images_hash(shards: Path) -> str:
@@ -264,40 +264,40 @@ def _images_hash(shards: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _rate(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     """Rate the steered images (M8, M9)."""
     from fairspace.submissions.running.quality.folder import steer_prompts
     from fairspace.submissions.running.quality.measuring import measure_quality
     from fairspace.submissions.running.quality.opening import open_quality
 
-    table = made.tables["annotations"]
+    table = state.tables["annotations"]
     steered = work / "images" / STEER / "shards"
     if not steered.is_dir() or STEER not in table["task"].to_pylist():
-        made.notes.append("Image quality was not measured: it is of steered images, and there are none.")
+        state.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
     models = open_quality(**quality_roles(settings.quality), detector=settings.faces, device=settings.device)
     started = now()
     prompts = steer_prompts(table["id"].to_pylist())
-    found = measure_quality(
+    measured = measure_quality(
         steered, table, prompts, models, cache=work / "quality.sqlite", batch=settings.batch, progress=tell
     )
-    made.tables["annotations"] = found.annotations.select(
-        [name for name in ANNOTATIONS.names if name in found.annotations.column_names]
+    state.tables["annotations"] = measured.annotations.select(
+        [name for name in ANNOTATIONS.names if name in measured.annotations.column_names]
     )
-    for name, number in found.counts.items():
+    for name, number in measured.counts.items():
         if name in _LACKING and number:
-            made.notes.append(f"{STEER}: {number} measured images have no {_LACKING[name]}.")
-    made.stages.append(
+            state.notes.append(f"{STEER}: {number} measured images have no {_LACKING[name]}.")
+    state.stages.append(
         Stage(
             what="quality",
             model=", ".join(features.name for features in models.looking())[:200],
             revision="as named",
             engine="transformers",
             engine_version=version("transformers"),
-            settings=dict(found.about),
+            settings=dict(measured.about),
             tasks=[STEER],
-            requests=found.counts["images"],
-            fates={fate: found.counts[fate] for fate in _RATED},
+            requests=measured.counts["images"],
+            fates={fate: measured.counts[fate] for fate in _RATED},
             hardware=hardware(),
             software=software("transformers", "torch"),
             git=git(),

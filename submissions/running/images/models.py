@@ -85,6 +85,6 @@ SCHEMES: Mapping[str, Scheme] = {
         "python:MODULE:FUNCTION",
         "",
         {"batch": int, "name": str, "revision": str},
-        lambda what, chosen, asked: CallableImages(what, named=asked[0], **chosen),
+        lambda what, chosen, request: CallableImages(what, named=request[0], **chosen),
     ),
 }

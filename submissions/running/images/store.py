@@ -123,7 +123,7 @@ class ImageStore:
             number: of the slice.
             check: whether files that are not whole, as after a power cut, are removed.
         """
-        found: dict[int, Loose] = {}
+        loose: dict[int, Loose] = {}
         folder = self._folder(number)
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             match = _LOOSE.fullmatch(file.name)
@@ -132,16 +132,16 @@ class ImageStore:
             elif match is not None:
                 place = self.places(number)[int(match[1])]
                 fate: Fate = "answered" if match[2] else "failed" if match[3] == "failed" else "refused"
-                found.setdefault(place, Loose(fate, file, match[2] or NOTHING))
-        return found
+                loose.setdefault(place, Loose(fate, file, match[2] or NOTHING))
+        return loose
 
-    def keep(self, place: int, made: Made) -> None:
+    def keep(self, place: int, image: Made) -> None:
         """Keep a fate; the operating system has it when this returns."""
         folder, name = self._folder(place // self.size), f"{place % self.size:04}"
-        if made.image is not None:
-            _write(folder / f"{name}-{sha256(made.image)}.image", made.image)
+        if image.image is not None:
+            _write(folder / f"{name}-{sha256(image.image)}.image", image.image)
         else:
-            _write(folder / f"{name}.{made.fate}", made.reason.encode())
+            _write(folder / f"{name}.{image.fate}", image.reason.encode())
 
     def open(self, number: int) -> None:
         """Make the folder that a slice's images are kept in."""
@@ -158,26 +158,26 @@ class ImageStore:
                 self.keep(place, Made(image, "refused" if image is None else "answered", reason))
             self._entry(number).unlink()
         if entry is None or entry.failed:
-            for found in self.loose(number).values():
-                if found.fate == "failed":
-                    found.file.unlink()
+            for loose in self.loose(number).values():
+                if loose.fate == "failed":
+                    loose.file.unlink()
 
     def pack(self, number: int) -> Packed:
         """Write the shard of a slice whose fates are all known, enter it, and remove the loose files."""
-        found = self.loose(number)
-        if sorted(found) != list(self.places(number)):
-            raise RunError("RUN_INCOMPLETE", f"slice {number}", f"{len(found)} fates", "one per image", "report this")
+        loose = self.loose(number)
+        if sorted(loose) != list(self.places(number)):
+            raise RunError("RUN_INCOMPLETE", f"slice {number}", f"{len(loose)} fates", "one per image", "report this")
         rows = [
             ShardRow(
-                self.plan[place], found[place].file if found[place].fate == "answered" else None, found[place].sha256
+                self.plan[place], loose[place].file if loose[place].fate == "answered" else None, loose[place].sha256
             )
             for place in self.places(number)
-            if found[place].fate != "failed"
+            if loose[place].fate != "failed"
         ]
         shard = self.shard(number)
         size, content = write_shard(shard, rows)
         refused, failed = (
-            {str(at): one.file.read_text("utf-8") for at, one in sorted(found.items()) if one.fate == fate}
+            {str(at): image.file.read_text("utf-8") for at, image in sorted(loose.items()) if image.fate == fate}
             for fate in ("refused", "failed")
         )
         packed = Packed(shard.name, size, content, len(rows) - len(refused), refused, failed)

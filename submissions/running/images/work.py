@@ -94,7 +94,7 @@ class Work:
             if other is None:
                 return False
             call = call_of(self.store, other, self.model.batch)
-        return any(made.fate != "failed" for made in ask(self.model, plan, call, self.seed))
+        return any(image.fate != "failed" for image in ask(self.model, plan, call, self.seed))
 
     def _calls(self, numbers: Iterable[int]) -> Iterator[Call]:
         """The calls that are left to make, slice by slice; complete slices are packed on the way."""
@@ -108,7 +108,7 @@ class Work:
                 continue
             store.open(number)
             known = store.loose(number, check=True)
-            self._has_answered(place for place, found in known.items() if found.fate != "failed")
+            self._has_answered(place for place, image in known.items() if image.fate != "failed")
             self.before += len(known)
             self.missing[number] = len(places) - len(known)
             if not self.missing[number]:
@@ -129,20 +129,20 @@ class Work:
         """Make one call, and keep what it brought but for failures: those may be the model's silence."""
         began = time.monotonic()
         failures, kept = [], 0
-        for place, made in enumerate(ask(self.model, self.store.plan, call, self.seed), call.start):
+        for place, image in enumerate(ask(self.model, self.store.plan, call, self.seed), call.start):
             if place not in call.wanted:
                 continue
-            if made.fate == "failed":
-                failures.append((place, made))
+            if image.fate == "failed":
+                failures.append((place, image))
             else:
-                self.store.keep(place, made)
+                self.store.keep(place, image)
                 kept += 1
         return _Outcome(call, kept, failures, began, time.monotonic())
 
     def _record(self, outcome: _Outcome) -> None:
         """Record the failures of a call: the model does answer, but not these."""
-        for place, made in outcome.failures:
-            self.store.keep(place, made)
+        for place, image in outcome.failures:
+            self.store.keep(place, image)
             self._fated(outcome.call.number, 1)
 
     def _fated(self, number: int, images: int) -> None:
@@ -167,11 +167,11 @@ class Work:
 def ask(model: ImageModel, plan: Sequence[Ask], call: Call, seed: int) -> list[Made]:
     """What the model makes of a call's prompts. RunError MODEL_OUTPUT if that is another number of things."""
     asks = [plan[place] for place in range(call.start, call.stop)]
-    made = model.make([Prompt(ask.prompt, ask_seed(seed, *ask.key)) for ask in asks])
-    if len(made) != len(asks):
-        found, mend = f"{len(made)} answers to {len(asks)} prompts", "correct the model's code"
-        raise RunError("MODEL_OUTPUT", model.name, found, "one for each prompt", mend)
-    return made
+    images = model.make([Prompt(ask.prompt, ask_seed(seed, *ask.key)) for ask in asks])
+    if len(images) != len(asks):
+        problem, mend = f"{len(images)} answers to {len(asks)} prompts", "correct the model's code"
+        raise RunError("MODEL_OUTPUT", model.name, problem, "one for each prompt", mend)
+    return images
 
 
 def _in_turn(calls: Iterator[Call], answer: Callable[[Call], _Outcome], concurrency: int) -> Generator[_Outcome]:

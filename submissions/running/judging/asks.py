@@ -82,9 +82,9 @@ class Judging:
         done: Callable[[Answer], None] = lambda answer: None,
     ) -> Asking:
         """What asks: `Asking` with this repair, and with the schema of each answer where it is to be sent."""
-        made = JudgeAsking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
-        made.names = self.names if self.shaped else None
-        return made
+        asking = JudgeAsking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
+        asking.names = self.names if self.shaped else None
+        return asking
 
 
 _NOTHING = "there is no JSON object in it with"
@@ -136,8 +136,8 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
     }
     pairs = [pair for pair in plan.pair_list() if (ANALYSIS, pair.id) in prompts]
     if not pairs:
-        found = submission.rows("responses", "narrative").num_rows
-        what = f"{found:,} responses, none of which has two profiles and a narrative"
+        count = submission.rows("responses", "narrative").num_rows
+        what = f"{count:,} responses, none of which has two profiles and a narrative"
         mend = "see in the responses what the model wrote, then run it again"
         raise RunError("JUDGE_NOTHING", "the submission", what, "narratives as the prompt asks for them", mend)
     asks = [tuple(Ask(task, pair.id, 0, prompts[task, pair.id]) for task in TASKS) for pair in pairs]
@@ -164,11 +164,11 @@ def _names(submission: Submission) -> dict[str, Names]:
     if submission.meta.dataset_revision != "upstream":
         return {pair.id: pair.names for pair in plan.pair_list()}
     rows = submission.rows("responses", "narrative")
-    found = {}
+    prompts = {}
     for item, names in zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True):
         first, second = names.split("|")
-        found[item] = (first, second)
-    return found
+        prompts[item] = (first, second)
+    return prompts
 
 
 class JudgeAsking(Asking):
@@ -179,8 +179,8 @@ class JudgeAsking(Asking):
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
         """As `Asking.ask`."""
         schema = None if self.names is None else answer_schema(ask.task, self.names[ask.id])
-        asked = _Judge(model, "analysis" if ask.task == ANALYSIS else "profile", schema)
-        return await super().ask(cast("Model", asked), ask, images, part)
+        request = _Judge(model, "analysis" if ask.task == ANALYSIS else "profile", schema)
+        return await super().ask(cast("Model", request), ask, images, part)
 
 
 @dataclass(frozen=True)

@@ -98,11 +98,11 @@ def judge(
         chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
         judging = open_judging(read, chosen, shaped=json_schema)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
-            own = work / f"judge-{slug(model.name)}"
-            found = answer(
+            judge_folder = work / f"judge-{slug(model.name)}"
+            outcome = answer(
                 judging.opened,
                 model,
-                own,
+                judge_folder,
                 judged_meta(read, tool),
                 revision=tool.version,
                 again=again,
@@ -110,18 +110,20 @@ def judge(
                 tell=_telling(tell, model.name),
                 ask=judging.asking,
             )
-            if not found.table.num_rows:
+            if not outcome.table.num_rows:
                 mend = "see the reasons in the log, mend them, and run the same command again with --again"
                 raise RunError(
                     "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
                 )
-            settings = _settings(judging, found.stage)
-            with Journal(own / JOURNAL) as journal:
+            settings = _settings(judging, outcome.stage)
+            with Journal(judge_folder / JOURNAL) as journal:
                 fates = count(judging, list(journal.answers()))
             done.append(tool.model_copy(update={"settings": settings}))
-            stages.append(found.stage.model_copy(update={"settings": found.stage.settings | settings, "fates": fates}))
-            tables.append(by_judge(found.table, tool.name if number else None))
-            logs.append(found.log)
+            stages.append(
+                outcome.stage.model_copy(update={"settings": outcome.stage.settings | settings, "fates": fates})
+            )
+            tables.append(by_judge(outcome.table, tool.name if number else None))
+            logs.append(outcome.log)
         write_judgements(folder, work, judged_meta(read, *done), pa.concat_tables(tables), stages)
     return Judged(folder, tuple(done), tuple(stages), tuple(logs))
 
@@ -163,10 +165,10 @@ def by_judge(table: pa.Table, name: str | None) -> pa.Table:
 
 def count(judging: Judging, answers: Sequence[Answer]) -> dict[str, int]:
     """What became of a judge's requests -> how many, with every kind."""
-    found = dict.fromkeys(map(str, READINGS), 0)
-    for one in answers:
-        found[judging.reading(one)] += 1
-    return found
+    counts = dict.fromkeys(map(str, READINGS), 0)
+    for reading in answers:
+        counts[judging.reading(reading)] += 1
+    return counts
 
 
 def slug(model: str) -> str:
@@ -206,9 +208,9 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
 
 def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | bool | None]:
     """What decides a judge's answers, beside its name and version."""
-    found: dict[str, str | int | float | bool | None] = dict(stage.settings)
-    found |= {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
-    return found | ({"json_schema": True} if judging.shaped else {})
+    settings: dict[str, str | int | float | bool | None] = dict(stage.settings)
+    settings |= {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
+    return settings | ({"json_schema": True} if judging.shaped else {})
 
 
 def _telling(tell: Tell, name: str) -> Tell:

@@ -95,7 +95,7 @@ class LocalChat:
 
     def __init__(self, model: str, *, device: str = "", dtype: str = "", batch: int = 0) -> None:
         try:
-            found = weights.find(model, "config.json")
+            source = weights.find(model, "config.json")
         except BuildError as error:
             raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
         self.device = device or weights.best_device("")
@@ -103,17 +103,17 @@ class LocalChat:
         self.batch = batch or (1 if small else 8)
         self.named = model
         self._one = Lock()  # fast tokenizers cannot be used by several threads at once
-        at = {"revision": found.revision} if found.revision else {}
+        at = {"revision": source.revision} if source.revision else {}
         try:
-            kind = type(AutoConfig.from_pretrained(found.where, **at))
+            kind = type(AutoConfig.from_pretrained(source.where, **at))
             self.sees = kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
-            self._processor = _processor(found.where, at) if self.sees else None
+            self._processor = _processor(source.where, at) if self.sees else None
             self.tokenizer: Any = (
-                self._processor.tokenizer if self._processor else AutoTokenizer.from_pretrained(found.where, **at)
+                self._processor.tokenizer if self._processor else AutoTokenizer.from_pretrained(source.where, **at)
             )
             opener: Any = AutoModelForImageTextToText if self.sees else AutoModelForCausalLM
             self.model: Any = opener.from_pretrained(
-                found.where,
+                source.where,
                 dtype=getattr(torch, dtype or ("float32" if small else "bfloat16")),
                 device_map=self.device,
                 use_safetensors=True,
@@ -134,14 +134,14 @@ class LocalChat:
         template: dict[str, Any] = {"add_generation_prompt": True, "tokenize": True, "return_dict": True}
         if self._processor:
             with self._one:
-                found = self._processor.apply_chat_template([*turns], return_tensors="pt", **template)
+                encoded = self._processor.apply_chat_template([*turns], return_tensors="pt", **template)
         else:
             if any(part["type"] != "text" for turn in turns for part in turn["content"]):
                 raise ValueError(f"{self.named} sees no images: {type(self.model).__name__}")
             texts = [{**turn, "content": "\n".join(part["text"] for part in turn["content"])} for turn in turns]
             with self._one:
-                found = self.tokenizer.apply_chat_template(texts, return_tensors="pt", **template)
-        return Prepared({name: value for name, value in found.items() if isinstance(value, Tensor)})
+                encoded = self.tokenizer.apply_chat_template(texts, return_tensors="pt", **template)
+        return Prepared({name: value for name, value in encoded.items() if isinstance(value, Tensor)})
 
     def alike(self, prepared: Prepared) -> tuple[Any, ...]:
         """Prompts of the same key can share a batch."""
@@ -209,13 +209,13 @@ class LocalChat:
         return min(self._ends, default=0) if pad is None else pad
 
     def _chooser(self, choice: Choice, seeds: Sequence[int]) -> LogitsProcessorList:
-        own = self.model.generation_config
+        config = self.model.generation_config
         temperature, top_p, top_k, min_p = choice.temperature, choice.top_p, choice.top_k, None
         if temperature is None:
             temperature = 0.0
-            if own.do_sample:
-                temperature = 1.0 if own.temperature is None else own.temperature
-                top_p, top_k, min_p = top_p or own.top_p, top_k or own.top_k, own.min_p
+            if config.do_sample:
+                temperature = 1.0 if config.temperature is None else config.temperature
+                top_p, top_k, min_p = top_p or config.top_p, top_k or config.top_k, config.min_p
         if temperature == 0:
             return LogitsProcessorList()
         warpers: list[LogitsProcessor] = [TemperatureLogitsWarper(float(temperature))]

@@ -141,8 +141,8 @@ class LocalAPI(ModelAPI):
 
     async def _run(self, batch: list[_Waiting]) -> None:
         prompts, seeds = [each.prompt for each in batch], [each.seed for each in batch]
-        found = await run_sync(self.chat.answer, prompts, seeds, batch[0].choice)
-        for each, said in zip(batch, found, strict=True):
+        answers = await run_sync(self.chat.answer, prompts, seeds, batch[0].choice)
+        for each, said in zip(batch, answers, strict=True):
             each.said = said
 
     def max_tokens(self) -> int | None:
@@ -188,8 +188,8 @@ class PythonAPI(ModelAPI):
         async with self._turn:
             said = await run_sync(partial(self._function, prompt, images, **given))
         if said is not None and not isinstance(said, str):
-            found, mend = f"a {type(said).__name__}", "correct the function, then run again with --again"
-            raise RunError("MODEL_OUTPUT", self.model_name, found, "a text, or None for a refusal", mend)
+            problem, mend = f"a {type(said).__name__}", "correct the function, then run again with --again"
+            raise RunError("MODEL_OUTPUT", self.model_name, problem, "a text, or None for a refusal", mend)
         stop: StopReason = "content_filter" if said is None else "stop"
         return _output(self.model_name, said or "", stop, None)
 

@@ -58,10 +58,10 @@ def find_function(what: str, *, where: str, form: str) -> OwnCode:
     except Exception as error:
         mend = "name a module that is installed, or its file as ./FILE.py:FUNCTION"
         raise unknown(where, f"{type(error).__name__}: {error}", "code that can be imported", mend) from error
-    found = getattr(loaded, function, None)
-    if not callable(found):
+    attribute = getattr(loaded, function, None)
+    if not callable(attribute):
         raise unknown(where, f"no function {function!r} in {module}", form)
-    return OwnCode(f"{module if file is None else file.stem}:{function}", revision, found)
+    return OwnCode(f"{module if file is None else file.stem}:{function}", revision, attribute)
 
 
 def unknown(where: str, what: str, expected: str, mend: str = "name the model in this form") -> RunError:

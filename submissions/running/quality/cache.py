@@ -43,10 +43,10 @@ class Vectors:
         try:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
-            (found,) = self._db.execute("PRAGMA user_version").fetchone()
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
             (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if found != _FORMAT and (found or tables):
-                raise sqlite3.DatabaseError(f"format {found}")
+            if version != _FORMAT and (version or tables):
+                raise sqlite3.DatabaseError(f"format {version}")
             self._db.executescript(f"{_TABLES} PRAGMA user_version={_FORMAT};")
         except sqlite3.DatabaseError as error:
             self._db.close()
@@ -65,10 +65,10 @@ class Vectors:
         query = "SELECT 1 FROM vector WHERE model = ? AND of = ?"
         return self._db.execute(query, (self._number(model), of)).fetchone() is not None
 
-    def put(self, model: str, found: Mapping[str, Vector] | Iterable[tuple[str, Vector]]) -> None:
+    def put(self, model: str, vectors: Mapping[str, Vector] | Iterable[tuple[str, Vector]]) -> None:
         """Keep vectors of a model by their keys; all of them are on disk when this returns, or none."""
         number = self._number(model)
-        rows = [(number, of, np.asarray(value, np.float32).tobytes()) for of, value in dict(found).items()]
+        rows = [(number, of, np.asarray(value, np.float32).tobytes()) for of, value in dict(vectors).items()]
         self._db.execute("BEGIN IMMEDIATE")
         self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
         self._db.execute("COMMIT")

@@ -93,9 +93,9 @@ def _look(
         missing = [key for key in images if not vectors.has(features.name, key)]
         if missing:
             began = time.monotonic()
-            found = features.images([images[key] for key in missing])
+            computed = features.images([images[key] for key in missing])
             work.model_seconds += time.monotonic() - began
-            vectors.put(features.name, [(key, _checked(v, features)) for key, v in zip(missing, found, strict=True)])
+            vectors.put(features.name, [(key, _checked(v, features)) for key, v in zip(missing, computed, strict=True)])
             looked.update(missing)
     work.embedded += len(looked)
 

@@ -81,12 +81,12 @@ def fill_quality(
 
 def steer_prompts(ids: Iterable[str]) -> dict[Item, str]:
     """The prompts of those ids that are of IRIS-Steer-60; the others are left out."""
-    found: dict[Item, str] = {}
+    prompts: dict[Item, str] = {}
     for item in dict.fromkeys(ids):
         parts = item.split("/")
         if len(parts) != 4 or parts[1] not in OCCUPATIONS or not {*parts[2:]} <= {*GROUPS}:
             continue
         occupation, stereotype, requested = OCCUPATIONS.index(parts[1]), *map(GROUPS.index, parts[2:])
         if item == steer_id(occupation, stereotype, requested):
-            found[STEER, item] = steer_prompt(occupation, requested)
-    return found
+            prompts[STEER, item] = steer_prompt(occupation, requested)
+    return prompts

@@ -38,18 +38,18 @@ _STRETCH = 256
 that it read until it is closed, so this bounds memory."""
 
 
-def listed_images(source: Source, asked: Collection[Key], known: Collection[Key], tasks: Collection[str]) -> Listing:
+def listed_images(source: Source, wanted: Collection[Key], known: Collection[Key], tasks: Collection[str]) -> Listing:
     """Where the images lie that are asked for.
 
     Args:
         source: of the images.
-        asked: images to be measured.
+        wanted: images to be measured.
         known: images that have annotations.
         tasks: whose images count.
 
     Errors: RunError DATA_INVALID if an image comes twice; BuildError SOURCE_*.
     """
-    found: list[Listed] = []
+    images: list[Listed] = []
     seen: set[Key] = set()
     others = 0
     for place, entry in enumerate(reader(source).entries(source)):
@@ -57,12 +57,12 @@ def listed_images(source: Source, asked: Collection[Key], known: Collection[Key]
         if key in seen:
             what = f"{entry.task} {entry.id}, sample {entry.sample} again"
             raise invalid(entry.where, what, "every image once", "remove all but one")
-        if key in asked:
+        if key in wanted:
             seen.add(key)
-            found.append((place, entry))
+            images.append((place, entry))
         elif entry.task in tasks and key not in known:
             others += 1
-    return Listing(found, others)
+    return Listing(images, others)
 
 
 def stored_images(source: Source, listed: Sequence[Listed], pending: Sequence[int]) -> Iterator[tuple[Entry, Any]]:

@@ -90,11 +90,11 @@ def measure_quality(
     began = time.monotonic()
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()
-    asked = {key for key, row in rows.items() if statuses[row] not in WITHOUT_IMAGE}
+    wanted = {key for key, row in rows.items() if statuses[row] not in WITHOUT_IMAGE}
     if models.similarity is not None:
-        _check_prompts(asked, prompts)
+        _check_prompts(wanted, prompts)
     source = images if isinstance(images, Source) else open_source(images)
-    listing = listed_images(source, asked, rows, tasks)
+    listing = listed_images(source, wanted, rows, tasks)
     with Vectors(cache) as vectors:
         work = embed(
             source,
@@ -106,11 +106,11 @@ def measure_quality(
             progress=progress,
         )
         progress("Scoring", 0, 0)
-        found = _scores(work.hashes, prompts, models, vectors)
-    counts = _counts([statuses[row] for row in rows.values()], work.hashes, found)
+        measured = _scores(work.hashes, prompts, models, vectors)
+    counts = _counts([statuses[row] for row in rows.values()], work.hashes, measured)
     counts["not_annotated"] = listing.not_annotated
     table = annotations
-    for column, scores in found.items():
+    for column, scores in measured.items():
         table = _filled(table, column, {row: scores.get(key) for key, row in rows.items()})
     seconds = time.monotonic() - began
     return Measured(table, counts, models.about(), work.embedded, seconds, work.model_seconds)
@@ -127,8 +127,8 @@ def _rows(annotations: pa.Table, tasks: Collection[str]) -> dict[Key, int]:
     return rows
 
 
-def _check_prompts(asked: Iterable[Key], prompts: Mapping[Item, str]) -> None:
-    missing = sorted({(task, item) for task, item, _ in asked if (task, item) not in prompts})
+def _check_prompts(wanted: Iterable[Key], prompts: Mapping[Item, str]) -> None:
+    missing = sorted({(task, item) for task, item, _ in wanted if (task, item) not in prompts})
     if missing:
         what = f"no prompt of {' '.join(missing[0])} and {len(missing) - 1} more"
         raise invalid("prompts", what, "the prompt of every item", "hand over the items of the dataset's revision")
@@ -138,27 +138,27 @@ def _scores(
     hashes: Mapping[Key, str], prompts: Mapping[Item, str], models: QualityModels, vectors: Vectors
 ) -> dict[str, dict[Key, float]]:
     """Column -> image -> score; images without one are left out."""
-    found: dict[str, dict[Key, float]] = {}
+    scores: dict[str, dict[Key, float]] = {}
     readable = sorted(key for key, sha256 in hashes.items() if sha256)
     for column, rating in (("image_quality", models.image), ("face_quality", models.face)):
         if rating is not None:
-            found[column] = _ratings(rating, readable, hashes, vectors)
+            scores[column] = _ratings(rating, readable, hashes, vectors)
     for column, features in (("prompt_similarity", models.similarity), ("reference_similarity", models.reference)):
         if features is not None:
-            found[column] = {}
+            scores[column] = {}
     for item, group in groupby(readable, key=lambda key: key[:2]):
         keys = list(group)
         if models.similarity is not None:
             prompt = text_vector(models.similarity, prompts[item], vectors)
             for key, image in seen_by(models.similarity, keys, hashes, vectors):
-                found["prompt_similarity"][key] = cosine(image, prompt)
+                scores["prompt_similarity"][key] = cosine(image, prompt)
         if models.reference is not None:
             seen = list(seen_by(models.reference, keys, hashes, vectors))
             means = mean_to_others([image for _, image in seen])
             for (key, _), mean in zip(seen, means, strict=True):
                 if mean is not None:
-                    found["reference_similarity"][key] = mean
-    return found
+                    scores["reference_similarity"][key] = mean
+    return scores
 
 
 def _ratings(rating: Rating, readable: Sequence[Key], hashes: Mapping[Key, str], vectors: Vectors) -> dict[Key, float]:
@@ -169,7 +169,7 @@ def _ratings(rating: Rating, readable: Sequence[Key], hashes: Mapping[Key, str],
 
 
 def _counts(
-    statuses: Sequence[str], hashes: Mapping[Key, str], found: Mapping[str, Mapping[Key, float]]
+    statuses: Sequence[str], hashes: Mapping[Key, str], scores: Mapping[str, Mapping[Key, float]]
 ) -> dict[str, int]:
     gone = {status: statuses.count(status) for status in WITHOUT_IMAGE}
     measured = sum(1 for sha256 in hashes.values() if sha256)
@@ -181,7 +181,7 @@ def _counts(
         "missing": len(statuses) - sum(gone.values()) - len(hashes),
     }
     without = {"without_face": "face_quality", "without_reference": "reference_similarity"}
-    return counts | {name: measured - len(found[column]) for name, column in without.items() if column in found}
+    return counts | {name: measured - len(scores[column]) for name, column in without.items() if column in scores}
 
 
 def _filled(table: pa.Table, column: str, scores: Mapping[int, float | None]) -> pa.Table:

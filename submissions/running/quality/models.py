@@ -70,13 +70,13 @@ class ClipFeatures:
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
         """(projection,) each."""
-        found = self._clip.images(filled(images))
-        return [each.astype(np.float32) for each in found[: len(images)]]
+        vectors = self._clip.images(filled(images))
+        return [each.astype(np.float32) for each in vectors[: len(images)]]
 
     def text(self, text: str) -> Vector:
         """(projection,); a text ends where CLIP's context does, after 77 tokens."""
-        found: Vector = self._clip.texts([text])[0].astype(np.float32)
-        return found
+        vector: Vector = self._clip.texts([text])[0].astype(np.float32)
+        return vector
 
     def scale(self) -> float:
         """CLIP's own temperature: 100 in the published checkpoints, as CLIP-IQA has it."""
@@ -117,12 +117,12 @@ class DinoFeatures:
         import torch
 
         processor, model = self._loaded
-        whole, found = filled(images), []
+        whole, vectors = filled(images), []
         for start in range(0, len(whole), TILE):
             pixels = processor(images=list(whole[start : start + TILE]), return_tensors="pt")["pixel_values"]
             with torch.inference_mode():
-                found += list(model(pixels.to(model.device)).pooler_output.float().cpu().numpy())
-        return found[: len(images)]
+                vectors += list(model(pixels.to(model.device)).pooler_output.float().cpu().numpy())
+        return vectors[: len(images)]
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
@@ -163,8 +163,8 @@ class FaceCrops:
         from fairspace.ares.faces_ares import face_crops
 
         crops = [face_crops(image, boxes) for image, boxes in zip(images, self.detector.detect(images), strict=True)]
-        seen = iter(self.features.images([found[0] for found in crops if found]))
-        return [next(seen) if found else np.zeros(0, np.float32) for found in crops]
+        seen = iter(self.features.images([crop[0] for crop in crops if crop]))
+        return [next(seen) if crop else np.zeros(0, np.float32) for crop in crops]
 
     def text(self, text: str) -> Vector:
         """As the model has it."""
@@ -187,12 +187,12 @@ def check_type(model: str, expected: str) -> weights.Weights:
     """
     weights.need("torch", "run", model)
     weights.need("transformers", "run", model)
-    found = weights.find(model, "config.json")
+    source = weights.find(model, "config.json")
     try:
-        said = json.loads(found.marker.read_text(encoding="utf-8")).get("model_type")
+        said = json.loads(source.marker.read_text(encoding="utf-8")).get("model_type")
     except (ValueError, AttributeError) as error:
         raise BuildError("TOOL_MISSING", model, f"config.json: {error}", "JSON", "download the model again") from error
     if said != expected:
         mend = f"name a model of the type {expected}"
         raise BuildError("TOOL_MISSING", model, f"a model of the type {said}", f"the type {expected}", mend)
-    return found
+    return source

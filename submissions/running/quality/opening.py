@@ -64,7 +64,7 @@ class QualityModels:
     def looking(self) -> list[ImageFeatures]:
         """What looks at images, each once: several columns may take the same."""
         rated = [rating.features for rating in (self.image, self.face) if rating is not None]
-        seen = [*rated, *(one for one in (self.similarity, self.reference) if one is not None)]
+        seen = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
         return list({features.name: features for features in seen}.values())
 
 
@@ -82,27 +82,27 @@ class _Asked:
         return self.clips[model]
 
 
-def _face(what: str, chosen: Mapping[str, Any], asked: _Asked) -> Antonyms:
-    clip = asked.clip(what)
-    return Antonyms(clip if asked.detector is None else FaceCrops(clip, asked.detector), FACE)
+def _face(what: str, chosen: Mapping[str, Any], request: _Asked) -> Antonyms:
+    clip = request.clip(what)
+    return Antonyms(clip if request.detector is None else FaceCrops(clip, request.detector), FACE)
 
 
 _CLIP = "clip[:ID[@REVISION]]"
 SCHEMES: dict[str, dict[str, Scheme]] = {
-    "iqa": {"clip": Scheme(_CLIP, CLIP, {}, lambda what, chosen, asked: Antonyms(asked.clip(what), PHOTO))},
+    "iqa": {"clip": Scheme(_CLIP, CLIP, {}, lambda what, chosen, request: Antonyms(request.clip(what), PHOTO))},
     "face-iqa": {
         "clip": Scheme(_CLIP, CLIP, {}, _face),
         "pyiqa": Scheme(
-            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, chosen, asked: PyiqaRating(what, device=asked.device)
+            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, chosen, request: PyiqaRating(what, device=request.device)
         ),
     },
-    "similarity": {"clip": Scheme(_CLIP, CLIP, {}, lambda what, chosen, asked: asked.clip(what))},
+    "similarity": {"clip": Scheme(_CLIP, CLIP, {}, lambda what, chosen, request: request.clip(what))},
     "reference": {
         "dinov2": Scheme(
             "dinov2[:ID[@REVISION]]",
             DINOV2,
             {},
-            lambda what, chosen, asked: DinoFeatures(what, device=asked.device),
+            lambda what, chosen, request: DinoFeatures(what, device=request.device),
         )
     },
 }
@@ -131,20 +131,20 @@ def open_quality(
 
     Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
     """
-    asked = _Asked(device, _detector(detector))
+    request = _Asked(device, _detector(detector))
     return QualityModels(
-        image=_open("iqa", iqa, asked),
-        face=_open("face-iqa", face_iqa, asked),
-        similarity=_open("similarity", similarity, asked),
-        reference=_open("reference", reference, asked),
+        image=_open("iqa", iqa, request),
+        face=_open("face-iqa", face_iqa, request),
+        similarity=_open("similarity", similarity, request),
+        reference=_open("reference", reference, request),
     )
 
 
-def _open(role: str, named: str, asked: _Asked) -> Any:
+def _open(role: str, named: str, request: _Asked) -> Any:
     if not named:
         return None
     scheme, what, chosen = read(role, named, SCHEMES[role])
-    return scheme.open(what, chosen, asked)
+    return scheme.open(what, chosen, request)
 
 
 def _detector(given: FaceDetector | Mapping[str, Any] | None) -> FaceDetector | None:

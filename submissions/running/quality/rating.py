@@ -130,12 +130,12 @@ class PyiqaRating:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it says every time that it takes one image at a time
             try:
-                found = self._metric(pixels)
+                ratings = self._metric(pixels)
             except AssertionError as error:
                 if "No face" not in str(error):
                     raise
                 return np.zeros(0, np.float32)
-        score = float(found)
+        score = float(ratings)
         if not np.isfinite(score):
             raise RunError("MODEL_OUTPUT", self.name, f"the score {score}", "a number", "name another --face-iqa")
         return np.array([score], np.float32)

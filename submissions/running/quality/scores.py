@@ -41,9 +41,9 @@ DIGITS = 6
 """Decimals that are kept: float32 says no more, and they hide in which order it was added up."""
 
 
-def cosine(one: Vector, other: Vector) -> float:
+def cosine(vector: Vector, other: Vector) -> float:
     """Cosine similarity, in [-1, 1]; both (d,), neither of length zero."""
-    first, second = (np.asarray(each, np.float64) for each in (one, other))
+    first, second = (np.asarray(each, np.float64) for each in (vector, other))
     return _inside(first @ second / math.sqrt((first @ first) * (second @ second)), -1.0)
 
 
