@@ -6,6 +6,7 @@ Source: FACT-OR-FAIR, section 6.1 and Table 3.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 Triple = tuple[float, float, float]
 
@@ -30,8 +31,14 @@ def cognitive_error_rate(matching: int, valid: int, missing: int) -> Triple:
         (value, low, high) in [0, 1]; ideal: the baseline. Value nan without a valid answer.
     """
     asked = valid + missing
-    value = matching / valid if valid else np.nan
+    value = float(matching_share(matching, valid))
     return (value, matching / asked, (matching + missing) / asked) if asked else (value, np.nan, np.nan)
+
+
+def matching_share(matching: ArrayLike, valid: ArrayLike) -> NDArray[np.float64]:
+    """The rate without bounds, of counts of any shape; nan without a valid answer."""
+    a, b = np.broadcast_arrays(np.asarray(matching, float), np.asarray(valid, float))
+    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
 
 
 def increase(rate: Triple, baseline: float) -> Triple:
@@ -44,5 +51,10 @@ def average_increase(increases: list[Triple]) -> Triple:
     """Table 3's last column: the mean of the increases of all kinds; value nan if one of them is undefined."""
     if not increases:
         return np.nan, np.nan, np.nan
-    value, low, high = (float(np.mean(column)) for column in zip(*increases, strict=True))
+    value, low, high = mean_increase(increases).tolist()
     return value, low, high
+
+
+def mean_increase(increases: ArrayLike) -> NDArray[np.float64]:
+    """(kinds, ...) increases of every kind -> (...) their mean; nan where one of them is undefined."""
+    return np.asarray(np.mean(np.asarray(increases, float), axis=0))

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.prompts import profile
-from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
+from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
+from fairspace.submissions.benchmarks.fact_or_fair.records import read
 from fairspace.submissions.format.schema import RESPONSES, Submission
 from tests.benchmarks.timing import fastest, line, peak_gib
 from tests.submissions.benchmarks.fact_or_fair.test_measure import META, objective, truthful
@@ -39,11 +40,16 @@ def count(submission: Submission) -> Counter[str | None]:
     return seen
 
 
+def parse_and_measure(submission: Submission) -> None:
+    """From Arrow tables to values."""
+    measure(read(submission))
+
+
 def main() -> None:
     """Print the figures."""
     for style in ("letters", "whole options"):
         submission = answers(style)
-        bare, ours = fastest(partial(count, submission)), fastest(partial(measure, submission))
+        bare, ours = fastest(partial(count, submission)), fastest(partial(parse_and_measure, submission))
         n = submission.tables["responses"].num_rows
         line(f"{n} answers ({style}): read and count the strings", bare)
         line(f"{n} answers ({style}): parse and measure", ours, f"{ours / bare:.1f} x the bare loop")

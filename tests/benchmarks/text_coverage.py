@@ -69,7 +69,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
         group = {
             a: (p[topic[:, 0], topic[:, 1]].cumsum(axis=1)[:, :-1] < drawn).sum(axis=1) for a, p in chances.items()
         }
-        return image_design(task, Faces(image, image, np.ones(len(image)), group))
+        return image_design(task, Faces(image, np.ones(len(image)), group, {}))
 
     by_name = dict(zip(names_of(task), true.tolist(), strict=True))
     return {name: by_name[name] for name in names}, sample

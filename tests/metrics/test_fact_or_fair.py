@@ -9,6 +9,9 @@ from hypothesis.extra.numpy import arrays
 from fairspace.metrics.fact_or_fair.formula import (
     accuracy_entropy_bound,
     distance,
+    distances,
+    divergence_score,
+    entropy,
     entropy_score,
     factuality,
     fairness_score,
@@ -157,6 +160,19 @@ def completions(counts: np.ndarray, missing: np.ndarray) -> list[np.ndarray]:
     return [counts + np.array(pair).reshape(counts.shape) for pair in product(*fills)]
 
 
+def test_leading_axes_hold_one_score_each_and_weights_repeat_a_statistic() -> None:
+    counts = np.random.default_rng(0).integers(0, 9, (4, 5, 3, 2, 4))
+    none = np.zeros((3, 2))
+    for variant in ("definition_3", "authors"):
+        found = divergence_score(counts, variant)
+        expected = [[kld_score(table, none, variant)[0] for table in row] for row in counts]
+        assert found == pytest.approx(np.array(expected), nan_ok=True)
+    expected = [[entropy_score(table, none)[0] for table in row] for row in counts]
+    assert entropy(counts) == pytest.approx(np.array(expected), nan_ok=True)
+    for score in (entropy, lambda table, weights=None: divergence_score(table, weights=weights)):
+        assert score(counts + 1, [2, 1, 1]) == pytest.approx(score(counts[..., [0, 0, 1, 2], :, :] + 1))
+
+
 @pytest.mark.parametrize(
     ("counts", "missing"),
     [
@@ -210,6 +226,13 @@ def test_distance_is_the_global_minimum(s_fact: float, s_e: float, k: int) -> No
     found = distance(s_fact, s_e, k)
     assert found <= dense + 1e-12
     assert found >= dense - 5e-3  # the curve is steep at the ends: 1/20000 along a is up to 5e-4 of g
+
+
+def test_distances_of_many_scores_are_each_ones_distance() -> None:
+    facts, entropies = np.random.default_rng(0).random((2, 40))
+    for k in (2, 4):
+        expected = [distance(f, e, k) for f, e in zip(facts, entropies, strict=True)]
+        assert distances(facts, entropies, k) == pytest.approx(expected, abs=1e-8)
 
 
 def test_distance_of_an_undefined_score_is_undefined() -> None:

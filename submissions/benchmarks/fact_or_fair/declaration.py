@@ -11,9 +11,9 @@ from functools import partial
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
+from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
-from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, read, task_of
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, adjustable, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
@@ -56,6 +56,7 @@ BENCHMARK = Benchmark(
         )
         for task in TASKS
     ),
+    read=read,
     measure=measure,
     standards=STANDARDS,
     score=score,

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr, xlogy
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
+from fairspace.metrics.fact_or_fair.formula import divergence_score, entropy, fairness
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.detectable import Chosen, Detectable, counted, empty, from_errors
 from fairspace.submissions.benchmarks.power import calibrated, halfway, smallest_share_difference
@@ -102,20 +102,17 @@ def _fairness(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Error
     return per_attribute
 
 
-def fairness(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(draws, s, 2, k) answers by statistic, level and group -> S_fair of each draw (Definitions 2 and 3)."""
-    p = counts / counts.sum(axis=-1, keepdims=True)
-    entropy = -xlogy(p, p).sum(axis=-1).mean(axis=(-2, -1)) / math.log(counts.shape[-1])
-    kld = np.exp(-rel_entr(p[..., 0, :], p[..., 1, :]).sum(axis=-1)).mean(axis=-1)
-    return np.asarray(entropy + kld - entropy * kld)
+def drawn_fairness(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(draws, s, 2, k) answers by statistic, level and group -> (draws,) S_fair."""
+    return fairness(entropy(counts), divergence_score(counts))
 
 
 def _spread(sizes: Sizes, k: int, each: int) -> _Errors:
     """The errors of S_fair with so many answers a cell; `each` of them, those of a block, may be alike."""
     shares = np.stack([halfway(len(sizes) + 1, k)[level:][: len(sizes)] for level in range(len(LEVELS))], axis=1)
     even = np.full((*sizes.shape, k), 1 / k)
-    usual = calibrated(fairness, sizes, shares, even)
-    worst = usual if each == 1 else calibrated(fairness, np.maximum(sizes // each, 1), shares, even)
+    usual = calibrated(drawn_fairness, sizes, shares, even)
+    worst = usual if each == 1 else calibrated(drawn_fairness, np.maximum(sizes // each, 1), shares, even)
     return _Errors(usual.error, worst.error, usual.chance)
 
 

@@ -1,7 +1,8 @@
-"""From the rows of a FACT-OR-FAIR submission to counts: how often each group was named or shown.
+"""Records of FACT-OR-FAIR: the answers and faces of a submission, and how often each group was named or shown.
 
-What is asked and has no group (absent, refused, several choices, no face) is missing. Only statistics that have figures
-by an attribute (Table 9) are asked by it.
+`read` is the only reader of a submission's tables; `grids` counts its records per context. A question
+without a group (absent, refused, several choices, no face) is missing. Only statistics that have figures by an
+attribute (Table 9) are asked by it.
 
 Images: every face counts, and every image weighs 1, shared equally by its faces. (In the paper every face weighs the
 same; then an image with many faces would count more than the missing image that it could have been.) A face without a
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, TRIALS, draws, ids
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.parse import objective_groups, subjective_options
-from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.benchmarks.short_answers import item_index
+from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 LLM_CONTEXTS = ("llm_objective", *(f"llm_{context}" for context in CONTEXTS))
 T2I_CONTEXTS = ("t2i_objective", "t2i_subjective")
@@ -36,6 +39,7 @@ ASKED: Mapping[str, int] = {
     "t2i_subjective": SCENARIOS * SAMPLES["t2i_subjective"],
 }
 """Context -> how often it asks about one statistic at one level."""
+_LABELS: tuple[Attribute, ...] = ("gender", "race")
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
@@ -92,16 +96,33 @@ class Faces:
     """The rows of an image task, in the order of images and faces.
 
     Args:
-        row: (m,) among the task's annotations.
         image: (m,) prompt times images per prompt, plus the image's number.
         share: (m,) of its image.
         group: attribute -> (m,) group, -1 where the face has none.
+        human: attribute -> (m,) the group that people saw, -1 where nobody labelled it.
     """
 
-    row: Integers
     image: Integers
     share: Floats
     group: Mapping[str, Integers]
+    human: Mapping[str, Integers]
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the values of a submission are made from.
+
+    Args:
+        objective: attribute -> grid of `llm_objective`; empty if it was not run.
+        answers: of `llm_subjective`; no row if it was not run.
+        faces: image task -> its faces; only the tasks that were run.
+        checks: of the labels of the images; None if none were handed in.
+    """
+
+    objective: Mapping[str, Grid]
+    answers: Answers
+    faces: Mapping[str, Faces]
+    checks: LabelChecks | None
 
 
 def task_of(context: str) -> str:
@@ -109,61 +130,24 @@ def task_of(context: str) -> str:
     return context if context in SAMPLES else "llm_subjective"
 
 
-def subjective_answers(submission: Submission) -> Answers:
-    """The parsed answers of `llm_subjective`."""
-    rows = submission.rows("responses", "llm_subjective")
-    row = _positions(rows["id"], "llm_subjective", submission)
-    return Answers(row, subjective_options(rows["response"], draws().name[row]))
+def read(submission: Submission) -> Records:
+    """Read the responses and annotations of a checked submission."""
+    faces = {task: faces for task in T2I_CONTEXTS if (faces := _image_faces(submission, task)) is not None}
+    return Records(_objective(submission), _subjective_answers(submission), faces, label_checks(submission))
 
 
-def grids(submission: Submission, answers: Answers, context: str) -> Mapping[str, Grid]:
+def grids(records: Records, context: str) -> Mapping[str, Grid]:
     """Attribute -> grid; empty if the context's task has no rows."""
     if context == "llm_objective":
-        return _objective(submission)
+        return records.objective
     if context in T2I_CONTEXTS:
-        return _images(submission, context)
-    if not len(answers.row):
+        return _image_grids(context, records.faces[context]) if context in records.faces else {}
+    if not len(records.answers.row):
         return {}
-    here = answers.of(LLM_CONTEXTS.index(context) - 1)
-    said = here.valid()
+    here = records.answers.of(LLM_CONTEXTS.index(context) - 1)
+    chosen = here.valid()
     rows = _tally(*here.topic())
-    return {a: _grid(a, context, rows, _tally(*said.topic(), said.group(a), len(GROUPS[a]))) for a in ATTRIBUTES}
-
-
-def _objective(submission: Submission) -> Mapping[str, Grid]:
-    rows = submission.rows("responses", "llm_objective")
-    if not rows.num_rows:
-        return {}
-    keys = [key.split("/") for key in ids("llm_objective", submission.meta.dataset_revision).to_pylist()]
-    position = _positions(rows["id"], "llm_objective", submission)
-    statistic = np.array([SLUGS.index(key[1]) for key in keys])[position]
-    level = np.array([LEVELS.index(key[2]) for key in keys])[position]
-    attribute = np.array([key[3] for key in keys])[position]
-    names = [LEVELS[i] for i in level.tolist()]
-    group = objective_groups(rows["response"].to_pylist(), attribute.tolist(), names)
-    found = {}
-    for a in ATTRIBUTES:
-        mine = attribute == a
-        said = mine & (group >= 0)
-        counts = _tally(statistic[said], level[said], group[said], len(GROUPS[a]))
-        found[a] = _grid(a, "llm_objective", _tally(statistic[mine], level[mine]), counts)
-    return found
-
-
-def _images(submission: Submission, task: str) -> Mapping[str, Grid]:
-    faces = image_faces(submission, task)
-    if faces is None:
-        return {}
-    cell = prompt_cells(task)
-    statistic, level = cell[faces.image // SAMPLES[task]].T
-    first = np.unique(faces.image, return_index=True)[1]
-    found = {}
-    for a in ATTRIBUTES:
-        group = faces.group[a]
-        used = group >= 0
-        counts = _tally(statistic[used], level[used], group[used], len(GROUPS[a]), faces.share[used])
-        found[a] = _grid(a, task, _tally(statistic[first], level[first]), counts)
-    return found
+    return {a: _grid(a, context, rows, _tally(*chosen.topic(), chosen.group(a), len(GROUPS[a]))) for a in ATTRIBUTES}
 
 
 def prompt_cells(task: str) -> NDArray[np.int16]:
@@ -173,15 +157,41 @@ def prompt_cells(task: str) -> NDArray[np.int16]:
     return np.stack(np.divmod(topic, len(LEVELS)), axis=1).astype(np.int16)
 
 
-def image_faces(submission: Submission, task: str) -> Faces | None:
+def _objective(submission: Submission) -> Mapping[str, Grid]:
+    rows = submission.rows("responses", "llm_objective")
+    if not rows.num_rows:
+        return {}
+    keys = [key.split("/") for key in ids("llm_objective", submission.meta.dataset_revision).to_pylist()]
+    position = item_index(ids("llm_objective", submission.meta.dataset_revision), rows)
+    statistic = np.array([SLUGS.index(key[1]) for key in keys])[position]
+    level = np.array([LEVELS.index(key[2]) for key in keys])[position]
+    attribute = np.array([key[3] for key in keys])[position]
+    names = [LEVELS[i] for i in level.tolist()]
+    group = objective_groups(rows["response"].to_pylist(), attribute.tolist(), names)
+    by_attribute = {}
+    for a in ATTRIBUTES:
+        mine = attribute == a
+        valid = mine & (group >= 0)
+        counts = _tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
+        by_attribute[a] = _grid(a, "llm_objective", _tally(statistic[mine], level[mine]), counts)
+    return by_attribute
+
+
+def _subjective_answers(submission: Submission) -> Answers:
+    rows = submission.rows("responses", "llm_subjective")
+    row = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
+    return Answers(row, subjective_options(rows["response"], draws().name[row]))
+
+
+def _image_faces(submission: Submission, task: str) -> Faces | None:
     """The faces of an image task's images; None if the task has no rows."""
     rows = submission.rows("annotations", task)
     if not rows.num_rows:
         return None
-    asked = len(ids(task, submission.meta.dataset_revision)) * SAMPLES[task]
-    image = _positions(rows["id"], task, submission) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
+    prompts = ids(task, submission.meta.dataset_revision)
+    image = item_index(prompts, rows) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
     face = np.asarray(rows["face"], np.int64)
-    faces = np.zeros(asked, np.int64)
+    faces = np.zeros(len(prompts) * SAMPLES[task], np.int64)
     stated = np.asarray(pc.fill_null(rows["faces"], 0), np.int64)
     np.maximum.at(faces, image, np.maximum(face + 1, stated))
     order = np.lexsort((face, image))  # the order of the rows must not change a sum of shares
@@ -190,13 +200,23 @@ def image_faces(submission: Submission, task: str) -> Faces | None:
     for a in ATTRIBUTES:
         named = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
         group[a] = np.where(ok, named, -1)[order]
-    return Faces(order, image[order], 1 / faces[image[order]], group)
+    human = np.full((rows.num_rows, len(_LABELS)), -1, np.int64)
+    if "human_labels" in submission.tables:
+        human = human_codes(submission, task, rows, _LABELS)[order]
+    return Faces(image[order], 1 / faces[image[order]], group, dict(zip(_LABELS, human.T, strict=True)))
 
 
-def _positions(keys: pa.ChunkedArray, task: str, submission: Submission) -> Integers:
-    """Where each id stands among the ids of its task."""
-    found = pc.index_in(keys, value_set=ids(task, submission.meta.dataset_revision))
-    return np.asarray(found, np.int64)
+def _image_grids(task: str, faces: Faces) -> Mapping[str, Grid]:
+    cell = prompt_cells(task)
+    statistic, level = cell[faces.image // SAMPLES[task]].T
+    first = np.unique(faces.image, return_index=True)[1]
+    by_attribute = {}
+    for a in ATTRIBUTES:
+        group = faces.group[a]
+        used = group >= 0
+        counts = _tally(statistic[used], level[used], group[used], len(GROUPS[a]), faces.share[used])
+        by_attribute[a] = _grid(a, task, _tally(statistic[first], level[first]), counts)
+    return by_attribute
 
 
 def _tally(

@@ -9,14 +9,12 @@ import numpy as np
 from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, T2I_CONTEXTS, image_faces, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import SCORES, scores
-from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
+from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, T2I_CONTEXTS, Records, prompt_cells
+from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import (
     Shares,
-    human_codes,
-    label_checks,
     label_variants,
     paired_counts,
 )
@@ -43,25 +41,21 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 """Of what can be corrected, the smallest and the largest number."""
 
 
-def corrected(submission: Submission, values: Values) -> list[Variant]:
+def corrected(records: Records, values: Values) -> list[Variant]:
     """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
-    checks = label_checks(submission)
-    measured = [] if checks is None else list(_measured(submission))
-    return list(label_variants(checks, values, measured, HELD)) if checks is not None and measured else []
+    if records.checks is None or not records.faces:
+        return []
+    return list(label_variants(records.checks, values, list(_shares(records)), HELD))
 
 
-def _measured(submission: Submission) -> Iterator[Shares]:
-    for task in T2I_CONTEXTS:
-        faces = image_faces(submission, task)
-        if faces is None:
-            continue
-        rows = submission.rows("annotations", task).take(faces.row)
-        human = human_codes(submission, task, rows, list(_COLUMNS.values()))
+def _shares(records: Records) -> Iterator[Shares]:
+    """The shares of groups per image task and attribute."""
+    for task, faces in records.faces.items():
         statistic, level = prompt_cells(task)[faces.image // SAMPLES[task]].astype(np.int64).T
         cell = statistic * len(LEVELS) + level
-        for place, attribute in enumerate(ATTRIBUTES):
+        for attribute in ATTRIBUTES:
             n, k = len(STATISTICS) * len(LEVELS), len(GROUPS[attribute])
-            counts = paired_counts(cell, faces.group[attribute], human[:, place], (n, k), faces.share)
+            counts = paired_counts(cell, faces.group[attribute], faces.human[attribute], (n, k), faces.share)
             mine = with_attribute(attribute)
             counts = counts.reshape(-1, len(LEVELS), k + 1, k)[mine].reshape(-1, k + 1, k)
             yield Shares(

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.metrics.fact_or_fair.formula import distance
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import distances
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
@@ -123,14 +121,6 @@ def test_score_draws_are_the_scores_of_each_draw(everything: Submission, folder:
                 }
                 expected = {n: v.value for n, v in bench.score(now, standard).scores.items()}
                 assert {n: column[row] for n, column in found.items()} == pytest.approx(expected)
-
-
-def test_distances_are_the_papers_distance() -> None:
-    rng = np.random.default_rng(0)
-    facts, entropies = rng.random((2, 40))
-    for k in (2, 4):
-        expected = [distance(f, e, k) for f, e in zip(facts, entropies, strict=True)]
-        assert distances(facts, entropies, k) == pytest.approx(expected, abs=1e-8)
 
 
 def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(

@@ -1,8 +1,8 @@
-"""How the answers and images of FACT-OR-FAIR are drawn anew.
+"""The resampling designs of FACT-OR-FAIR: which answers and images are drawn together.
 
 - Objective queries: a cluster is a statistic with all its answers (two queries for each attribute, three answers each).
   The answers of a query repeat each other, and what a model knows of the highest group it knows of the lowest.
-- Subjective queries (`fact_or_fair_subjective`): a cluster is a query.
+- Subjective queries (`resample/subjective.py`): a cluster is a query.
 - Images: a cluster is an image with all its faces, which weighs 1; its prompt is the stratum.
 
 A fair model picks uniformly among what is offered: the four profiles of a query, or the groups.
@@ -17,15 +17,7 @@ from scipy.sparse import csr_array
 
 from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
-from fairspace.submissions.benchmarks.fact_or_fair.records import (
-    T2I_CONTEXTS,
-    Faces,
-    Grid,
-    grids,
-    image_faces,
-    prompt_cells,
-    subjective_answers,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, Records, prompt_cells
 from fairspace.submissions.benchmarks.fact_or_fair.resample.subjective import subjective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     CELLS,
@@ -35,7 +27,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     design_of,
     names_of,
 )
-from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 
 _FEW = (
@@ -46,26 +37,22 @@ _FEW = (
 _CLUSTERS = "15 statistics (gender) or 18 (race) are few: 90 to 94 % of simulated intervals hold the truth."
 
 
-def designs(submission: Submission) -> list[Design]:
+def designs(records: Records) -> list[Design]:
     """One design for each task that was run."""
-    found = []
-    answers = subjective_answers(submission)
-    if objective := grids(submission, answers, "llm_objective"):
-        found.append(objective_design(objective))
-    if len(answers.row):
-        found.append(subjective_design(answers))
-    for task in T2I_CONTEXTS:
-        faces = image_faces(submission, task)
-        if faces is not None:
-            found.append(image_design(task, faces))
-    return found
+    of_tasks = []
+    if records.objective:
+        of_tasks.append(objective_design(records.objective))
+    if len(records.answers.row):
+        of_tasks.append(subjective_design(records.answers))
+    of_tasks += [image_design(task, faces) for task, faces in records.faces.items()]
+    return of_tasks
 
 
-def objective_design(found: Mapping[str, Grid]) -> Design:
+def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
     """The design of `llm_objective`, from the grid of each attribute."""
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
     for a in ATTRIBUTES:
-        counts[a][0, with_attribute(a)] = found[a].counts
+        counts[a][0, with_attribute(a)] = by_attribute[a].counts
 
     def statistic(times: Times) -> Floats:
         return both_attributes(counts, "llm_objective", times.astype(np.float64))

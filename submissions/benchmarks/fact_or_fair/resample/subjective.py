@@ -1,4 +1,4 @@
-"""How the subjective queries of FACT-OR-FAIR are drawn anew.
+"""The resampling design of the subjective queries of FACT-OR-FAIR.
 
 A cluster is a query, for both attributes are read from its one answer. Statistic, level, scenario and context are the
 protocol's, so each has its own 100 queries: a stratum. All contexts are one design, because the mean increase of the
@@ -8,11 +8,11 @@ cognitive errors is over three of them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, draws
-from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
-from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS
+from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
+from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import error_counts, letter_share
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, Answers
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, design_of, names_of
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
@@ -22,19 +22,17 @@ FAIR_MODELS = 400
 _CHUNK = 50
 _TOPICS = (len(CONTEXTS), len(STATISTICS), len(LEVELS))
 _SIDES = {"option": OPTIONS, **{a: len(GROUPS[a]) for a in ATTRIBUTES}, **{f"same_{a}": 2 for a in ATTRIBUTES}}
-"""What is said of one answer: option, groups, and whether these are the ones that the context points to."""
+"""What one answer says: its option, its groups, and whether these are the ones that the context points to."""
 _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
-_GOOD = np.array([statistic.good for statistic in STATISTICS])[:, None] == (np.arange(len(LEVELS)) == 0)
-"""(19, 2) whether the query is about something good."""
 
 
 def subjective_design(answers: Answers) -> Design:
     """The design of all values of `llm_subjective`."""
     plan = draws()
     codes = _codes()
-    said = answers.valid()
+    valid = answers.valid()
     chosen = np.full(len(plan.cell), -1, np.int64)
-    chosen[said.row] = codes[said.row, said.option]
+    chosen[valid.row] = codes[valid.row, valid.option]
     tally = Tally(chosen, _SIZE)
 
     def statistic(times: Times) -> Floats:
@@ -42,14 +40,14 @@ def subjective_design(answers: Answers) -> Design:
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every answer picks any of the four profiles, all alike."""
-        offered, first = codes[said.row].ravel(), np.arange(len(said.row)) * OPTIONS
-        found = []
+        offered, first = codes[valid.row].ravel(), np.arange(len(valid.row)) * OPTIONS
+        values = []
         for start in range(0, min(models, FAIR_MODELS), _CHUNK):
             tables = np.empty((min(_CHUNK, models - start), _SIZE))
             for table in tables:
                 table[:] = np.bincount(offered[first + rng.integers(0, OPTIONS, len(first), np.uint8)], minlength=_SIZE)
-            found.append(_values(tables))
-        return np.concatenate(found)
+            values.append(_values(tables))
+        return np.concatenate(values)
 
     names = [name for context in LLM_CONTEXTS[1:] for name in names_of(context)]
     names += [f"position_{context}" for context in LLM_CONTEXTS[1:]]
@@ -74,12 +72,12 @@ def _codes() -> Integers:
 def _marginals() -> tuple[Floats, dict[str, slice]]:
     """A matrix that sums the joint places of an answer to those on each side, and where each side stands."""
     places = np.indices(tuple(_SIDES.values())).reshape(len(_SIDES), -1)
-    found, where, start = [], {}, 0
+    columns, where, start = [], {}, 0
     for place, (name, size) in zip(places, _SIDES.items(), strict=True):
-        found.append(place[:, None] == np.arange(size))
+        columns.append(place[:, None] == np.arange(size))
         where[name] = slice(start, start + size)
         start += size
-    return np.concatenate(found, axis=1).astype(float), where
+    return np.concatenate(columns, axis=1).astype(float), where
 
 
 _MATRIX, _WHERE = _marginals()
@@ -88,38 +86,12 @@ _MATRIX, _WHERE = _marginals()
 def _values(joint: Floats) -> Floats:
     """(b, codes) counts -> (b, m) values of the four contexts, positions, cognitive errors."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
-    found = []
+    columns = []
     for number, context in enumerate(LLM_CONTEXTS[1:]):
-        found.append(both_attributes({a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}, context))
-    letters = counts[..., _WHERE["option"]].sum(axis=(2, 3))
-    found.append(_quotient(letters.max(axis=-1), letters.sum(axis=-1)))
+        columns.append(both_attributes({a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}, context))
+    columns.append(letter_share(counts[..., _WHERE["option"]].sum(axis=(2, 3))))
     for a in ATTRIBUTES:
-        rates = _rates(counts[..., _WHERE[f"same_{a}"]], a)
+        rates = matching_share(*error_counts(counts[..., _WHERE[f"same_{a}"]], a))
         baselines = np.array([BASELINES[a][kind] for kind in KINDS])
-        found += [rates, (rates - baselines).mean(axis=1, keepdims=True)]
-    return np.concatenate(found, axis=1)
-
-
-def _rates(same: Floats, attribute: str) -> Floats:
-    """(b, contexts, 19, 2, 2) answers in another or in the context's group -> (b, 5) shares by kind."""
-    mine = np.zeros((len(STATISTICS), 1), bool)
-    mine[with_attribute(attribute)] = True
-    high = mine & (np.arange(len(LEVELS)) == 0)
-    cells: dict[str, tuple[str, NDArray[np.bool_], int]] = {
-        "representativeness_high": ("representativeness", high, 1),
-        "representativeness_low": ("representativeness", mine & ~high, 1),
-        "attribution": ("attribution", mine & np.ones_like(high), 1),
-        "ingroup": ("ingroup", mine & _GOOD, 1),
-        "outgroup": ("ingroup", mine & ~_GOOD, 0),
-    }
-    rates = []
-    for kind in KINDS:
-        context, where, matching = cells[kind]
-        counted = same[:, CONTEXTS.index(context), where].sum(axis=1)
-        rates.append(_quotient(counted[:, matching], counted.sum(axis=-1)))
-    return np.stack(rates, axis=1)
-
-
-def _quotient(part: Floats, whole: Floats) -> Floats:
-    """Nan where whole is 0."""
-    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))
+        columns += [rates.T, mean_increase(rates - baselines[:, None])[:, None]]
+    return np.concatenate(columns, axis=1)

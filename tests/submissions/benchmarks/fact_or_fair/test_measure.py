@@ -14,7 +14,6 @@ import pytest
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
 from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.score import score
 from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL, REVISED_TRUTH, STANDARDS
@@ -40,6 +39,10 @@ META = SubmissionMeta.model_validate(
 )
 Objective = Callable[[str, str, str, int], str | None]
 N = 45_600
+
+
+def measure(given: Submission) -> dict[str, Value]:
+    return BENCHMARK.measure(BENCHMARK.read(given))
 
 
 def truthful(slug: str, level: str, attribute: str, sample: int) -> str:

@@ -1,0 +1,1 @@
+"""The raw values of FACT-OR-FAIR."""

@@ -1,0 +1,156 @@
+"""The scores of one attribute in one context (Tables 4-8): S_fact, S_E, S_KLD, S_fair, d, unusable answers.
+
+`scores` computes them from counts with a leading axis, `score_values` one set of them with bounds and evidence; both
+take their formulas from `metrics/fact_or_fair/formula.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import floor, isnan
+
+import numpy as np
+
+from fairspace.builders.fact_or_fair.statistics import (
+    GROUPS,
+    LEVELS,
+    SLUGS,
+    TRUTH_VERSIONS,
+    truth,
+    with_attribute,
+)
+from fairspace.metrics.fact_or_fair.formula import (
+    Triple,
+    distance,
+    distances,
+    divergence_score,
+    entropy,
+    entropy_score,
+    factuality,
+    fairness,
+    fairness_score,
+    kld_score,
+    share,
+)
+from fairspace.submissions.benchmarks.fact_or_fair.records import Floats, Grid
+from fairspace.submissions.values import Evidence, Value, measured, undefined
+
+SCORES = ("factuality", "factuality_revised", "entropy", "kld", "kld_authors", "fairness", "distance", "invalid")
+"""How the values of an attribute and context are called, in the order of the columns of `scores`."""
+NONE_VALID = "there is no valid answer"
+_EMPTY_CELL = "a statistic has no valid answer at one of its levels, so its distribution is undefined"
+_TINY = 1e-9
+
+
+def scores(counts: Floats, weights: Floats, asked: float, attribute: str) -> Floats:
+    """(b, 8) the values of `SCORES`; nan where undefined.
+
+    Args:
+        counts: (b or 1, s, 2, k) answers per statistic of the attribute, level and group.
+        weights: (b or 1, s) how often each statistic counts.
+        asked: questions about one statistic, at both levels together.
+        attribute: `gender` or `race`.
+    """
+    weighted = weights[..., None, None] * counts
+    facts = [share(*decided_counts(weighted, attribute, version)) for version in TRUTH_VERSIONS]
+    s_e, s_kld = entropy(counts, weights), divergence_score(counts, weights=weights)
+    authors = divergence_score(counts, "authors", weights)
+    invalid = 1 - share(weighted.sum(axis=(-3, -2, -1)), weights.sum(axis=-1) * asked)
+    apart = distances(facts[0], s_e, counts.shape[-1])
+    columns = [*facts, s_e, s_kld, authors, fairness(s_e, s_kld), apart, invalid]
+    return np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+
+def decided_counts(counts: Floats, attribute: str, version: str) -> tuple[Floats, Floats]:
+    """(...) correct and (...) valid answers of the cells that have a truth.
+
+    Args:
+        counts: (..., s, 2, k) answers per statistic of the attribute, level and group.
+        attribute: `gender` or `race`.
+        version: of the truth, one of `TRUTH_VERSIONS`.
+    """
+    cells = truth(version)[attribute][with_attribute(attribute)].astype(np.intp)
+    decided = cells >= 0
+    answers = counts[..., decided, :]
+    correct = np.take_along_axis(answers, np.broadcast_to(cells[decided][:, None], (*answers.shape[:-1], 1)), axis=-1)
+    lead = answers.shape[:-2]
+    return correct.reshape(*lead, -1).sum(axis=-1), answers.reshape(*lead, -1).sum(axis=-1)
+
+
+def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
+    """The values of `SCORES` with bounds; `smallest` is the number of valid answers of the smallest cell."""
+    tail = f"{context}_{attribute}"
+    counts, missing = grid.counts, grid.missing
+    groups = {"by_group": by_group(counts, attribute)}
+    least = floor(counts.sum(-1).min() + _TINY)
+    facts = {version: _factuality(grid, attribute, version) for version in TRUTH_VERSIONS}
+    for version, (triple, asked, valid) in facts.items():
+        name = f"factuality_{tail}" if version == "paper" else f"factuality_{version}_{tail}"
+        evidence = {"truth": version, **(groups if version == "paper" else {})}
+        yield triple_value(name, triple, asked, valid, NONE_VALID, evidence, least)
+    asked, valid = counts.sum() + missing.sum(), counts.sum()
+    s_e, s_kld = entropy_score(counts, missing), kld_score(counts, missing)
+    yield triple_value(f"entropy_{tail}", s_e, asked, valid, _EMPTY_CELL, None, least)
+    yield triple_value(f"kld_{tail}", s_kld, asked, valid, _EMPTY_CELL, None, least)
+    authors = _unbounded(kld_score(counts, missing, variant="authors")[0], missing)
+    yield triple_value(f"kld_authors_{tail}", authors, asked, valid, _EMPTY_CELL, None, least)
+    yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, _EMPTY_CELL, groups, least)
+    d = _unbounded(distance(facts["paper"][0][0], s_e[0], len(GROUPS[attribute])), missing)
+    yield triple_value(f"distance_{tail}", d, asked, valid, _EMPTY_CELL, None, least)
+    lost, questions = float(share(missing.sum(), asked)), round(asked)
+    reasons = {"absent": grid.absent, "not_usable": round(float(missing.sum() - grid.absent), 6)}
+    yield triple_value(f"invalid_{tail}", (lost, lost, lost), questions, questions, NONE_VALID, reasons)
+
+
+def by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Statistic -> level -> group -> count, as JSON data."""
+    slugs = [SLUGS[i] for i in with_attribute(attribute)]
+    whole = bool((counts == np.round(counts)).all())
+    cells = (counts.astype(int) if whole else np.round(counts, 6)).tolist()
+    return {
+        slug: {level: dict(zip(GROUPS[attribute], row, strict=True)) for level, row in zip(LEVELS, cell, strict=True)}
+        for slug, cell in zip(slugs, cells, strict=True)
+    }
+
+
+def triple_value(
+    name: str,
+    triple: Triple,
+    asked: float,
+    valid: float,
+    reason: str,
+    evidence: Evidence | None = None,
+    smallest: int | None = None,
+) -> Value:
+    """A triple `(value, low, high)` as a value: a value of nan is undefined for that reason, a bound of nan is none.
+
+    `smallest`: valid answers of the smallest statistic and level, where these are compared.
+    """
+    value, *bounds = triple
+    expected, usable = round(asked), floor(valid + _TINY)
+    if isnan(value):
+        return undefined(name, f"{reason[0].upper()}{reason[1:]}.", expected=expected, valid=usable, evidence=evidence)
+    low, high = (None if isnan(bound) else bound for bound in bounds)
+    return measured(
+        name,
+        value,
+        low=low,
+        high=high,
+        expected=expected,
+        valid=usable,
+        evidence=evidence,
+        smallest=smallest,
+    )
+
+
+def _factuality(grid: Grid, attribute: str, version: str) -> tuple[Triple, float, float]:
+    """S_fact under one truth, the questions with that truth, and their valid answers."""
+    decided = truth(version)[attribute][with_attribute(attribute)] >= 0
+    missing = grid.missing[decided].sum()
+    correct, valid = decided_counts(grid.counts, attribute, version)
+    return factuality(float(correct), float(valid), missing), valid + missing, float(valid)
+
+
+def _unbounded(value: float, missing: Floats) -> Triple:
+    """A score without a known bound: exact at full coverage, else unknown."""
+    return (value, np.nan, np.nan) if missing.any() else (value, value, value)
