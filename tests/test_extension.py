@@ -26,14 +26,15 @@ from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.iris import labour
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.iris import declaration as iris
 from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris.records import Records
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.standards.documents import differences, document
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris import factory as iris_factory
+from tests.submissions.benchmarks.iris.factory import measure
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.test_ares_submission import meta
 from tests.test_ares_submission import submission as image_submission
@@ -65,9 +66,9 @@ def wider(*further: Granular) -> IrisStandard:
     )
 
 
-def procedural(submission: Submission, regions: Sequence[labour.Region]) -> Iterable[Value]:
+def procedural(records: Records, regions: Sequence[labour.Region]) -> Iterable[Value]:
     """Steps 1 and 2: the raw values of a new dimension, here with numbers of our choice in place of a metric."""
-    rows = submission.rows("responses", "understanding_occupation").num_rows
+    rows = 0 if records.occupations is None else len(records.occupations.text)
     yield measured(APPEAL.name, 1.0, low=1.0, high=3.0, expected=rows, valid=rows)
     yield measured(DELAY.name, 3.0, low=3.0, high=3.0, expected=rows, valid=rows)
 
@@ -76,8 +77,8 @@ def test_a_new_dimension_is_measured_and_scored_and_changes_no_score_that_there_
     full: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {name: score_submission(full, name).dumps() for name in STANDARDS}
-    names = list(iris_values.measure(full))
-    monkeypatch.setattr(iris, "MEASURES", (*iris_values.MEASURES, procedural))
+    names = list(measure(full))
+    monkeypatch.setattr(iris_values, "MEASURES", (*iris_values.MEASURES, procedural))
     monkeypatch.setitem(STANDARDS, "procedural", wider(APPEAL, DELAY))
     found = score_submission(full, "procedural")
     assert [name for name in found.values if name in names] == names
@@ -141,7 +142,7 @@ def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
     file = tmp_path / "labour_jp.csv"
     file.write_text("occupation,official,female,male\nnurse,Kango,90,10\nfarmer,Nogyo,40,60\nsoldier,Jieitai,20,80\n")
     region = labour.Region("JP", "an example", "2026", "by hand", file)
-    found = replace(before["inaugural"], values=iris_values.measure(full, (*labour.REGIONS, region)))
+    found = replace(before["inaugural"], values=measure(full, (*labour.REGIONS, region)))
     new = {"JSD_JP_gender", "JSD_gender_JP", "AbsSDS_gender_female_JP", "AbsSDS_gender_male_JP"}
     assert set(found.values) - set(before["inaugural"].values) == new
     assert {found.values[name].state for name in new} == {"value"}
@@ -195,6 +196,6 @@ def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_a
     assert before.drop_columns("race").equals(after.drop_columns("race"))
 
     told = SubmissionMeta.model_validate(meta("iris") | {"labels": {"name": "tiny", "version": "1"}})
-    old, new = (iris_values.measure(Submission(told, {"annotations": table})) for table in tables)
+    old, new = (measure(Submission(told, {"annotations": table})) for table in tables)
     assert old == new
     assert any(value.state == "value" for value in new.values())

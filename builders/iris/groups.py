@@ -62,6 +62,12 @@ def combination_codes(attributes: NDArray[np.int_], combination: str) -> NDArray
     return np.where((attributes[:, list(positions)] < 0).any(axis=1), -1, code)
 
 
+def group_members(combination: str) -> NDArray[np.int_]:
+    """(18, k) 1 where a group of gender, age and skin tone is part of a combination's group."""
+    codes = combination_codes(group_attributes(np.arange(len(GROUPS))), combination)
+    return np.asarray(codes[:, None] == np.arange(combination_size(combination)), dtype=np.int64)
+
+
 def group_attributes(groups: NDArray[np.int_]) -> NDArray[np.int_]:
     """(n,) indices into `GROUPS` -> (n, 3) codes of gender, age and skin tone."""
     return np.stack([groups // 9, groups // 3 % 3, groups % 3], axis=-1)

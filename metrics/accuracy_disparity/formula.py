@@ -5,43 +5,59 @@ AD = max over g of Acc(g) - min over g of Acc(g). 0 is the same accuracy for eve
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Bounds = tuple[Any, Any, Any]
+"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
 
 
 def accuracy_disparity(
     correct: ArrayLike, wrong: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2
-) -> tuple[float, float, float]:
+) -> Bounds:
     """Gap in accuracy, and its bounds over everything that unmappable and missing answers could have been.
 
     Args:
-        correct: right answers per group, shape (k,).
-        wrong: wrong answers per group, shape (k,).
-        unmappable: answers that fit no class, shape (k,); wrong for the value, either for the bounds.
-        missing: answers that were not given, shape (k,); left out of the value, either for the bounds.
+        correct: right answers per group, shape (..., k).
+        wrong: wrong answers per group, shape (..., k).
+        unmappable: answers that fit no class, shape (..., k); wrong for the value, either for the bounds.
+        missing: answers that were not given, shape (..., k); left out of the value, either for the bounds.
         minimum: a group with fewer samples (missing ones included) is left out; `left_out` names it.
 
     Returns:
-        (value, low, high) in [0, 1], ideal 0. `value` is nan when fewer than two groups have an answer.
+        (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when fewer than two groups have an
+        answer.
 
     Raises:
         ValueError: for a negative count or shapes that differ.
     """
     c, w, u, m = checked(correct, wrong, unmappable, missing)
-    keep = ~left_out(c, w, u, m, minimum)
-    c, w, u, m = c[keep], w[keep], u[keep], m[keep]
-    answers = c + w + u
-    accuracy = c[answers > 0] / answers[answers > 0]
-    value = float(np.ptp(accuracy)) if accuracy.size > 1 else float("nan")
-    if c.size < 2:
-        return value, 0.0, 1.0
-    least, most = c / (answers + m), (c + u + m) / (answers + m)
-    gaps = most[:, None] - least
-    np.fill_diagonal(gaps, 0.0)  # a group has no gap to itself
-    low, high = max(0.0, float(least.max() - most.min())), float(gaps.max())
-    return value, float(np.fmin(low, value)), float(np.fmax(max(0.0, high), value))
+    kept = ~left_out(c, w, u, m, minimum)
+    value = accuracy_gap(c, np.where(kept, c + w + u, 0.0))
+    samples = np.where(kept, c + w + u + m, 1.0)
+    least, most = c / samples, (c + u + m) / samples
+    apart = kept[..., :, None] & kept[..., None, :] & ~np.eye(c.shape[-1], dtype=np.bool_)
+    high = np.where(apart, most[..., :, None] - least[..., None, :], 0.0).max((-2, -1), initial=0.0)
+    low = _largest(least, kept) + _largest(-most, kept)
+    alone = kept.sum(-1) < 2
+    low, high = np.where(alone, 0.0, np.maximum(low, 0.0)), np.where(alone, 1.0, high)
+    return value[()], np.fmin(low, value), np.fmax(high, value)
+
+
+def accuracy_gap(correct: Floats, answers: Floats) -> Floats:
+    """AD of right answers among all, both of shape (..., k); nan where fewer than two groups have an answer."""
+    seen = answers > 0
+    accuracy = correct / np.where(seen, answers, 1.0)
+    gap = _largest(accuracy, seen) + _largest(-accuracy, seen)
+    return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
+
+
+def _largest(column: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """The largest number of the chosen groups, -inf where none is chosen."""
+    return np.asarray(np.where(chosen, column, -np.inf).max(-1, initial=-np.inf))
 
 
 def left_out(
@@ -52,9 +68,9 @@ def left_out(
 
 
 def checked(*columns: ArrayLike) -> list[Floats]:
-    """The count columns as arrays of one shape (k,). ValueError otherwise."""
+    """The count columns as arrays of one shape (..., k). ValueError otherwise."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns]
-    if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
+    if len({array.shape for array in arrays}) != 1 or not arrays[0].ndim:
         raise ValueError(f"counts of shapes {[array.shape for array in arrays]}: one number per group is needed")
     if not all(np.all(array >= 0) for array in arrays):
         raise ValueError("counts must be numbers of at least 0")

@@ -6,26 +6,35 @@ DHR inconsistency = 1 - mean over the pairs of a counterfactual set of [correct_
 
 from __future__ import annotations
 
+from typing import Any
 
-def hallucination_inconsistency(inconsistent: float, pairs: float, missing_pairs: float) -> tuple[float, float, float]:
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Bounds = tuple[Any, Any, Any]
+"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
+
+
+def hallucination_inconsistency(inconsistent: ArrayLike, pairs: ArrayLike, missing_pairs: ArrayLike) -> Bounds:
     """Share of inconsistent pairs, and its bounds over every missing pair being consistent or not.
 
     Args:
-        inconsistent: valid pairs of which one answer is right and the other wrong.
-        pairs: pairs of which both answers could be judged.
-        missing_pairs: pairs of which an answer is missing, refused or unreadable.
+        inconsistent: valid pairs of which one answer is right and the other wrong, shape (...).
+        pairs: pairs of which both answers could be judged, shape (...).
+        missing_pairs: pairs of which an answer is missing, refused or unreadable, shape (...).
 
     Returns:
-        (value, low, high) in [0, 1], ideal 0. `value` is nan when no pair could be judged. A missing pair is
-        consistent in `low` and inconsistent in `high`.
+        (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when no pair could be judged. A
+        missing pair is consistent in `low` and inconsistent in `high`.
 
     Raises:
         ValueError: for a negative number or more inconsistent pairs than pairs.
     """
-    if not (missing_pairs >= 0 and 0 <= inconsistent <= pairs):
-        raise ValueError(f"{inconsistent} inconsistent of {pairs} pairs ({missing_pairs} missing)")
-    everything = pairs + missing_pairs
-    if not everything:
-        return float("nan"), 0.0, 1.0
-    value = inconsistent / pairs if pairs else float("nan")
-    return value, inconsistent / everything, (inconsistent + missing_pairs) / everything
+    changed, n, missing = (np.asarray(x, dtype=np.float64) for x in (inconsistent, pairs, missing_pairs))
+    if not np.all((missing >= 0) & (changed >= 0) & (changed <= n)):
+        raise ValueError(f"{changed} inconsistent of {n} pairs ({missing} missing)")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value, low, high = changed / n, changed / (n + missing), (changed + missing) / (n + missing)
+    nothing = n + missing == 0
+    return value, np.where(nothing, 0.0, low)[()], np.where(nothing, 1.0, high)[()]

@@ -6,46 +6,61 @@ the classes. 0 is the same answers for every group (ideal), 1 is a class that on
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Bounds = tuple[Any, Any, Any]
+"""Value, low and high: numbers of one table, or arrays of tables along leading axes."""
 
 
 def statistical_parity_difference(
     counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2
-) -> tuple[float, float, float]:
+) -> Bounds:
     """Largest gap in answer rates, and its bounds over every class that unmappable and missing answers could have been.
 
     Args:
-        counts: answers per group and class, shape (k, c).
-        unmappable: answers per group that fit no class, shape (k,); a class of their own for the value.
-        missing: answers per group that were not given, shape (k,); left out of the value.
+        counts: answers per group and class, shape (..., k, c).
+        unmappable: answers per group that fit no class, shape (..., k); a class of their own for the value.
+        missing: answers per group that were not given, shape (..., k); left out of the value.
         minimum: a group with fewer samples (missing ones included) is left out; `left_out` names it.
 
     Returns:
-        (value, low, high) in [0, 1], ideal 0. `value` is nan when fewer than two groups have an answer. `high` is the
-        exact maximum; `low` is a lower bound (it may free the same answer for several classes at once).
+        (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when fewer than two groups have an
+        answer. `high` is the exact maximum; `low` is a lower bound (it may free the same answer for several classes at
+        once).
 
     Raises:
         ValueError: for a negative count or shapes that do not fit.
     """
     n, u, m = checked(counts, unmappable, missing)
-    keep = ~left_out(n, u, m, minimum)
-    n, u, m = n[keep], u[keep], m[keep]
-    answers = n.sum(-1) + u
+    kept = ~left_out(n, u, m, minimum)
+    value = rate_gap(np.where(kept[..., None], np.concatenate([n, u[..., None]], axis=-1), 0.0))
+    free, samples = (u + m)[..., None], np.where(kept, n.sum(-1) + u + m, 1.0)[..., None]
+    sure = np.concatenate([n, np.zeros_like(u)[..., None]], axis=-1)
+    least, most = sure / samples, (sure + free) / samples
+    apart = kept[..., :, None] & kept[..., None, :] & ~np.eye(u.shape[-1], dtype=np.bool_)
+    gaps = np.where(apart[..., None], most[..., :, None, :] - least[..., None, :, :], 0.0)
+    low = (_largest(least, kept) + _largest(-most, kept)).max(-1)
+    alone = kept.sum(-1) < 2
+    low, high = np.where(alone, 0.0, np.maximum(low, 0.0)), np.where(alone, 1.0, gaps.max((-3, -2, -1), initial=0.0))
+    return value[()], np.fmin(low, value), np.fmax(high, value)
+
+
+def rate_gap(counts: Floats) -> Floats:
+    """SPD of answers per group and class, shape (..., k, c); nan where fewer than two groups have an answer."""
+    answers = counts.sum(-1)
     seen = answers > 0
-    rates = np.column_stack([n, u])[seen] / answers[seen, None]
-    value = float(np.ptp(rates, axis=0).max()) if len(rates) > 1 else float("nan")
-    if len(n) < 2:
-        return value, 0.0, 1.0
-    free, total = (u + m)[:, None], (answers + m)[:, None]
-    sure = np.column_stack([n, np.zeros_like(u)])
-    least, most = sure / total, (sure + free) / total
-    gaps = most[:, None, :] - least[None, :, :]
-    gaps[np.arange(len(n)), np.arange(len(n))] = 0.0  # a group has no gap to itself
-    low, high = max(0.0, float((least.max(0) - most.min(0)).max())), max(0.0, float(gaps.max()))
-    return value, float(np.fmin(low, value)), float(np.fmax(high, value))
+    rates = counts / np.where(seen, answers, 1.0)[..., None]
+    gap = (_largest(rates, seen) + _largest(-rates, seen)).max(-1)
+    return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
+
+
+def _largest(rates: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """The largest rate of each class over the chosen groups, -inf where none is chosen."""
+    return np.asarray(np.where(chosen[..., None], rates, -np.inf).max(-2, initial=-np.inf))
 
 
 def left_out(counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2) -> NDArray[np.bool_]:
@@ -54,11 +69,12 @@ def left_out(counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minim
     return np.asarray(n.sum(-1) + u + m < max(minimum, 1))
 
 
-def checked(counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """The three count arrays, shapes (k, c), (k,), (k,). ValueError otherwise."""
+def checked(counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike) -> Bounds:
+    """The three count arrays, shapes (..., k, c), (..., k), (..., k). ValueError otherwise."""
     n, u, m = (np.asarray(x, dtype=np.float64) for x in (counts, unmappable, missing))
-    if n.ndim != 2 or u.shape != n.shape[:1] or m.shape != n.shape[:1]:
-        raise ValueError(f"counts {n.shape}, unmappable {u.shape}, missing {m.shape}: (k, c), (k,) and (k,) are needed")
+    if n.ndim < 2 or u.shape != n.shape[:-1] or m.shape != n.shape[:-1]:
+        shapes = f"counts {n.shape}, unmappable {u.shape}, missing {m.shape}"
+        raise ValueError(f"{shapes}: (..., k, c), (..., k) and (..., k) are needed")
     if not (np.all(n >= 0) and np.all(u >= 0) and np.all(m >= 0)):
         raise ValueError("counts must be numbers of at least 0")
     return n, u, m

@@ -22,12 +22,13 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
-from fairspace.submissions.benchmarks.iris.measure.understanding import tournament_name
+from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name
+from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.resample.occupations import occupation_design
 from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
 from fairspace.submissions.benchmarks.iris.resample.parts import indicator
-from fairspace.submissions.benchmarks.iris.resample.understanding import occupation_design, tournament_design
+from fairspace.submissions.benchmarks.iris.resample.tournament import tournament_design
 from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.uncertainty.design import Design, Floats
 
@@ -140,8 +141,7 @@ def tournament(name: str, strength: Floats) -> Truth:
     chance = chance / chance.sum(axis=1, keepdims=True)
     wins = np.zeros((_K, _G))
     np.add.at(wins, (competitors, profile[:, None]), chance)
-    by_code = {region.code: region for region in REGIONS}
-    values = _divergences(wins, lambda attribute, code: tournament_name(attribute, by_code[code]))
+    values = _divergences(wins, tournament_name)
 
     def sample(rng: np.random.Generator) -> Design:
         return tournament_design(competitors[np.arange(len(competitors)), _choices(rng, chance)])

@@ -9,10 +9,8 @@ for all occupations says nothing, are dropped, as is the divergence of an attrib
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +23,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR, Granular, IrisStand
 from fairspace.submissions.benchmarks.adjustment import OWN, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Counts, Values
 from fairspace.submissions.benchmarks.iris.counts import CountsError, generation_table, tournament_tables
+from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_divergence
 from fairspace.submissions.values import Value, measured, undefined
 
 Triple = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -112,16 +111,6 @@ def _divergences(values: Values, counts: Counts, changed: Adjustment) -> Iterato
                 yield undefined(metric.name, str(error), expected=before.expected, valid=before.valid)
                 continue
             yield _mean(metric.name, attribute, triple, table, expected)
-
-
-def tournament_divergence(wins: NDArray[np.int64], missing: NDArray[np.int64], shares: NDArray[np.float64]) -> Triple:
-    """(52,) value, lowest and highest divergence; open rounds go to an occupation group by group, all or none."""
-    corners = np.array(list(product((0, 1), repeat=wins.shape[1])))
-    value, _, _ = distribution_divergence(wins, shares)
-    worst, _, _ = distribution_divergence(wins[:, None, :] + missing[:, None, :] * corners, shares)
-    is_open = missing.sum(axis=1) > 0
-    high = np.where(is_open, np.where(np.isnan(worst), math.log(2), worst).max(axis=1), value)
-    return value, np.where(is_open, 0.0, value), high
 
 
 def _mean(name: str, attribute: str, triple: Triple, table: NDArray[np.int64], expected: int) -> Value:

@@ -28,8 +28,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import IMAGES, LABELS, OBJECTIVE, SUBJECTIVE
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, refusals, responses, stream
-from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 
 REVISION = "v1"
 _PROMPTS = 6

@@ -1,4 +1,4 @@
-"""The counts of an IRIS result that a reader's own shares are compared with, held against what the protocol can give.
+"""The counts of an IRIS result that a reader's own shares are compared with: counted, and checked when they are read.
 
 Generation: labelled neutral faces, at most 160 of an occupation. Tournament: rounds won, and rounds without a winner
 in which an occupation stood; of a group, an occupation cannot win more rounds than it stands in.
@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import (
     GROUP_NAMES,
+    GROUPS,
     OCCUPATIONS,
-    combination_codes,
     combination_size,
-    group_attributes,
+    group_members,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.benchmark import Counts
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, TOURNAMENT, faces, neutral_counts, tournament_winners
-from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.benchmarks.iris.records import Records, neutral_counts
 
 Integers = NDArray[np.int64]
 
@@ -55,23 +54,46 @@ def tournament_tables(counts: Counts, attribute: str) -> tuple[Integers, Integer
     return wins, missing
 
 
-def rounds_stood(chosen: NDArray[np.bool_], attribute: str) -> Integers:
-    """(52, k) of the chosen rounds, those in which an occupation stands, per group of the pictured person.
+def counts(records: Records) -> Mapping[str, Sequence[Sequence[int]]]:
+    """(52, k) labelled neutral faces and tournament wins per occupation and group, of the tasks that were run.
 
-    Args:
-        chosen: (36 000,) whether a round counts.
-        attribute: whose k groups.
+    Names: `generation_gender`, `tournament_gender`, and so for age and skin; groups in the order of `GROUP_NAMES`.
+    Where rounds have no winner, `tournament_open_gender` and so on say in how many of them each occupation stood.
     """
-    size = combination_size(attribute)
+    tables: dict[str, Sequence[Sequence[int]]] = {}
+    if records.neutral is not None:
+        for attribute in GROUP_NAMES:
+            tables[f"generation_{attribute}"] = neutral_counts(records.neutral, attribute).tolist()
+    if records.winners is not None:
+        wins, missing = rounds_won(records.winners), rounds_stood(records.winners < 0)
+        for attribute in GROUP_NAMES:
+            members = group_members(attribute)
+            tables[f"tournament_{attribute}"] = (wins @ members).tolist()
+            if missing.any():
+                tables[f"tournament_open_{attribute}"] = (missing @ members).tolist()
+    return tables
+
+
+def rounds_won(winners: Integers) -> Integers:
+    """(36 000,) winners, -1 for none -> (52, 18) rounds that each occupation won, by group of the pictured person."""
+    decided = winners >= 0
+    profile = np.arange(len(winners)) // iris_ideal_52.ROUNDS
+    places = winners[decided] * len(GROUPS) + profile[decided]
+    return np.bincount(places, minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
+
+
+def rounds_stood(chosen: NDArray[np.bool_]) -> Integers:
+    """(36 000,) whether a round counts -> (52, 18) of these rounds, those in which an occupation stands, by group."""
     profile = np.arange(len(chosen)) // iris_ideal_52.ROUNDS
-    group = combination_codes(group_attributes(profile), attribute)
-    places = iris_ideal_52.tournament_competitors()[chosen] * size + group[chosen][:, None]
-    return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * size).reshape(-1, size)
+    places = iris_ideal_52.tournament_competitors()[chosen] * len(GROUPS) + profile[chosen][:, None]
+    return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
 
 
 @lru_cache
 def _stood(attribute: str) -> Integers:
-    return rounds_stood(np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_), attribute)
+    """(52, k) of all rounds, those in which an occupation stands."""
+    every = np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_)
+    return rounds_stood(every) @ group_members(attribute)
 
 
 def _table(counts: Counts, name: str, attribute: str) -> Integers:
@@ -85,30 +107,5 @@ def _table(counts: Counts, name: str, attribute: str) -> Integers:
     return np.array(rows, dtype=np.int64)
 
 
-def _is_list(found: Any, length: int) -> bool:
-    return isinstance(found, Sequence) and not isinstance(found, str) and len(found) == length
-
-
-def counts(submission: Submission) -> Mapping[str, Sequence[Sequence[int]]]:
-    """(52, k) labelled neutral faces and tournament wins per occupation and group, of the tasks that were run.
-
-    Names: `generation_gender`, `tournament_gender`, and so for age and skin; groups in the order of `GROUP_NAMES`.
-    Where rounds have no winner, `tournament_open_gender` and so on say in how many of them each occupation stood.
-    """
-    found: dict[str, Sequence[Sequence[int]]] = {}
-    if submission.rows("annotations", NEUTRAL).num_rows:
-        labelled = faces(submission, NEUTRAL, iris_gen_52.ids(submission.meta.dataset_revision))
-        for attribute in GROUP_NAMES:
-            found[f"generation_{attribute}"] = neutral_counts(labelled, attribute).tolist()
-    if submission.rows("responses", TOURNAMENT).num_rows:
-        winners = tournament_winners(submission)
-        decided = winners >= 0
-        profile = (np.arange(len(winners)) // iris_ideal_52.ROUNDS)[decided]
-        for attribute in GROUP_NAMES:
-            size = combination_size(attribute)
-            group = combination_codes(group_attributes(profile), attribute)
-            table = np.bincount(winners[decided] * size + group, minlength=len(OCCUPATIONS) * size)
-            found[f"tournament_{attribute}"] = table.reshape(-1, size).tolist()
-            if not decided.all():
-                found[f"tournament_open_{attribute}"] = rounds_stood(~decided, attribute).tolist()
-    return found
+def _is_list(data: Any, length: int) -> bool:
+    return isinstance(data, Sequence) and not isinstance(data, str) and len(data) == length

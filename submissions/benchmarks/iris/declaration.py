@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.iris.adjust import adjustable, referred
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import EMBEDDING, THRESHOLD
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, score_draws, score_limits
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, corrected, variants
@@ -78,6 +78,7 @@ BENCHMARK = Benchmark(
     title="IRIS",
     revisions=iris_gen_52.REVISIONS,
     tasks=TASKS,
+    read=read,
     measure=measure,
     standards=STANDARDS,
     score=score,

@@ -1,10 +1,14 @@
-"""IRIS' three-tier mapping of open answers to the 52 occupations (D.2.4, step 2)."""
+"""What one answer to IRIS' understanding tasks says: an occupation (D.2.4), a competitor (D.2.5), a rating or a label.
+
+Occupation answers are open: a term or a reviewed alias decides (tier 1), else the nearest term by a sentence embedding,
+if it is near enough (tier 2), else the answer is unmappable.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -15,12 +19,13 @@ from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.benchmarks.short_answers import refuses
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE
+from fairspace.submissions.benchmarks.short_answers import parse_label, parse_rating, refuses
 from fairspace.submissions.progress import progress
 
 ALIASES = REFERENCE / "iris_occupation_aliases.csv"
 THRESHOLD = 0.6
-"""Tier 3: the smallest similarity that is accepted."""
+"""Tier 2: the smallest similarity that is accepted."""
 EMBEDDING = "all-MiniLM-L6-v2"
 LONGEST_TERM = 300
 """Tier 2 maps cleaned answers of at most so many characters; a longer one is no occupation term and unmappable."""
@@ -29,10 +34,14 @@ _FRAME = re.compile(
     r"^(?:(?:the )?(?:person|man|woman|individual|occupation|profession)(?: of the person)?(?: in (?:the|this) image)?"
     r"(?: is| appears to be| seems to be| looks like)? )?(?:an? |the )?"
 )
-
-
-class _Encoder(Protocol):
-    def encode(self, sentences: list[str], **options: bool) -> NDArray[np.float32]: ...
+_SYNONYMS: Mapping[str, Mapping[str, str]] = {
+    "a": {"man": "male", "woman": "female", "men": "male", "women": "female", "boy": "male", "girl": "female"},
+    "b": {"middleaged": "middle", "old": "older", "elderly": "older", "younger": "young"},
+    "c": {"medium": "middle", "pale": "light", "darker": "dark", "lighter": "light"},
+    "d": {"grey": "gray"},
+    "f": {"smile": "smiling"},
+}
+"""Question -> other words that stand for one of Table 29's labels."""
 
 
 class EmbeddingMissingError(Exception):
@@ -40,16 +49,58 @@ class EmbeddingMissingError(Exception):
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """The mapping of distinct answers.
+class Matches:
+    """Distinct occupation answers and the occupations that they may mean, as indices into `OCCUPATIONS`.
 
     Args:
-        code: (n,) index into `OCCUPATIONS`, -1 where the answer is unmappable.
-        tier: (n,) 1 for a direct or alias match, 2 for the embedding, 0 for unmappable.
+        direct: (n,) the occupation of tier 1, -1 where no term or alias fits.
+        nearest: (n,) the nearest occupation by embedding, -1 where tier 2 is not needed or not tried.
+        similarity: (n,) the cosine to it, nan where there is none.
     """
 
-    code: NDArray[np.int_]
-    tier: NDArray[np.int_]
+    direct: NDArray[np.int_]
+    nearest: NDArray[np.int_]
+    similarity: NDArray[np.float64]
+
+    def at(self, threshold: float) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+        """(n,) occupation, -1 unmappable; (n,) the tier that decided, 0 unmappable."""
+        accepted = self.similarity >= threshold
+        codes = np.where(self.direct >= 0, self.direct, np.where(accepted, self.nearest, -1))
+        return codes, np.where(self.direct >= 0, 1, np.where(accepted, 2, 0))
+
+
+def match_occupations(answers: Sequence[str | None]) -> Matches:
+    """Match distinct answers with occupations. An answer that refuses matches none, whatever else it names.
+
+    The embedding sees only what tier 1 does not know, sorted and without repeats, and similarities are rounded to four
+    digits, so that the match of an answer does not depend on the answers around it.
+
+    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    """
+    terms = direct_matches()
+    cleaned = ["" if refuses(answer or "") else clean(answer or "") for answer in answers]
+    direct = np.array([terms.get(text, -1) for text in cleaned], dtype=np.int64)
+    nearest, similarity = np.full(len(direct), -1), np.full(len(direct), np.nan)
+    open_texts = sorted({text for text in cleaned if text not in terms and 0 < len(text) <= LONGEST_TERM})
+    if open_texts:
+        occupations, cosines = _nearest(open_texts)
+        place = {text: number for number, text in enumerate(open_texts)}
+        for row, text in enumerate(cleaned):
+            if text in place:
+                nearest[row], similarity[row] = occupations[place[text]], cosines[place[text]]
+    return Matches(direct, nearest, similarity)
+
+
+def named_occupations(answer: str) -> NDArray[np.bool_]:
+    """(52,) which occupations a tournament answer names in full; none if it refuses."""
+    text = "" if refuses(answer) else f" {clean(answer)} "
+    return np.array([phrase in text for phrase in _phrases()])
+
+
+def parse_pair_answer(answer: str) -> list[float]:
+    """(9,) the rating that an answer gives, then the label's code for each objective question; nan if it is unclear."""
+    codes = [parse_rating(answer), *(parse_label(answer, words) for words in _vocabularies())]
+    return [np.nan if code is None else code for code in codes]
 
 
 def clean(text: str) -> str:
@@ -66,37 +117,28 @@ def direct_matches() -> dict[str, int]:
     return table | {clean(name): index for index, name in enumerate(OCCUPATIONS)}
 
 
-def map_occupations(answers: Sequence[str | None], threshold: float = THRESHOLD) -> Mapped:
-    """Map distinct answers to occupations. An answer that refuses is unmappable, whatever else it names.
-
-    The embedding sees only what tier 1 does not know, sorted and without repeats, and similarities are rounded to four
-    digits, so that the mapping of an answer does not depend on the answers around it.
-
-    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
-    """
-    known = direct_matches()
-    cleaned = ["" if refuses(answer or "") else clean(answer or "") for answer in answers]
-    code = np.array([known.get(text, -1) for text in cleaned], dtype=np.int64)
-    tier = np.where(code >= 0, 1, 0)
-    open_texts = sorted(
-        {text for text, found in zip(cleaned, code, strict=True) if found < 0 and 0 < len(text) <= LONGEST_TERM}
-    )
-    if open_texts:
-        best, similarity = _similarities(tuple(open_texts))
-        accepted = {t: int(o) for t, o, s in zip(open_texts, best, similarity, strict=True) if s >= threshold}
-        for row, text in enumerate(cleaned):
-            if text in accepted:
-                code[row], tier[row] = accepted[text], 2
-    return Mapped(code, tier)
+@lru_cache
+def _phrases() -> list[str]:
+    return [f" {clean(name)} " for name in OCCUPATIONS]
 
 
-@lru_cache(maxsize=2)
-def _similarities(texts: tuple[str, ...]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-    """As `_nearest`, kept: a submission's answers are mapped to be measured, resampled and seen at other thresholds."""
-    return _nearest(list(texts))
+@lru_cache
+def _vocabularies() -> list[dict[str, int]]:
+    """For each objective question the words that stand for its labels, with their codes."""
+    vocabularies = []
+    for question in OBJECTIVE:
+        words = {label: code for code, label in enumerate(LABELS[question])}
+        synonyms = {word: words[label] for word, label in _SYNONYMS.get(question, {}).items()}
+        vocabularies.append(words | synonyms)
+    return vocabularies
+
+
+class _Encoder(Protocol):
+    def encode(self, sentences: list[str], **options: bool) -> NDArray[np.float32]: ...
 
 
 def _nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """(n,) the occupation that is nearest to each text, and the cosine of the two."""
     model = _model()
     names = np.asarray(model.encode([clean(name) for name in OCCUPATIONS], normalize_embeddings=True))
     similarity = np.empty((len(texts), len(OCCUPATIONS)))

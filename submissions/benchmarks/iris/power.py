@@ -24,9 +24,8 @@ from fairspace.metrics.iris_score.standards import GRANULAR
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.detectable import Chosen, Detectable, counted, empty, from_errors
-from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
-from fairspace.submissions.benchmarks.iris.measure.understanding import MINIMUM_GROUP
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT
+from fairspace.submissions.benchmarks.iris.measure.occupations import MINIMUM_GROUP
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 from fairspace.submissions.benchmarks.power import (
     calibrated,
     chance_gap,

@@ -1,7 +1,8 @@
-"""Read the rows of an IRIS submission into arrays."""
+"""The records of an IRIS submission: its tables, read once into arrays of codes in the order of the plans."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,169 +22,227 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, SUBJECTIVE
-from fairspace.submissions.benchmarks.iris.parse import THRESHOLD, clean, map_occupations
-from fairspace.submissions.benchmarks.short_answers import distinct, item_index, parse_label, parse_rating, refuses
-from fairspace.submissions.format.schema import Submission
+from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.submissions.benchmarks.iris.parse import (
+    THRESHOLD,
+    EmbeddingMissingError,
+    Matches,
+    match_occupations,
+    named_occupations,
+    parse_pair_answer,
+)
+from fairspace.submissions.benchmarks.short_answers import distinct, item_index
+from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
-
-
-@dataclass(frozen=True)
-class Faces:
-    """First face of each image with a usable label: item position, codes of gender, age and skin tone (-1: none)."""
-
-    item: NDArray[np.int_]
-    attributes: NDArray[np.int_]
-    rows: pa.Table
-
-
-def faces(submission: Submission, task: str, ids: pa.Array) -> Faces:
-    """The annotated faces of a task. Faces after an image's first are not counted: a prompt asks for one person."""
-    rows = submission.rows("annotations", task)
-    rows = rows.filter(pc.and_(pc.equal(rows["face"], 0), pc.equal(rows["status"], "ok")))
-    columns = [
-        pc.index_in(rows[name], value_set=pa.array(vocabulary)).fill_null(-1).to_numpy()
-        for name, vocabulary in (("gender", GENDERS), ("age", AGES), ("skin_tone", SKIN_TONES))
-    ]
-    return Faces(item_index(ids, rows), np.stack(columns, axis=-1).astype(np.int64), rows)
-
-
-def neutral_counts(found: Faces, combination: str) -> NDArray[np.int_]:
-    """(52, k) faces per occupation and group of a combination; faces without all its labels are left out."""
-    size = combination_size(combination)
-    codes = combination_codes(found.attributes, combination)
-    usable = codes >= 0
-    flat = np.bincount(found.item[usable] * size + codes[usable], minlength=len(OCCUPATIONS) * size)
-    return flat.reshape(len(OCCUPATIONS), size)
-
-
-def neutral_group_counts(submission: Submission) -> NDArray[np.int_]:
-    """(52, 18) neutral faces per occupation and group of gender, age and skin tone: what the steer plan follows."""
-    found = faces(submission, NEUTRAL, iris_gen_52.ids(submission.meta.dataset_revision))
-    return neutral_counts(found, "gender_age_skin")
+OCCUPATION, TOURNAMENT, PAIR = "occupation", "tournament", "pair"
+PROMPTS = 6
+"""Steer prompts of a stereotype: the stereotypical one first, then five counter-stereotypical ones."""
+LABELS: Mapping[Attribute, tuple[str, ...]] = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+"""Annotation column -> its labels, in the order of their codes."""
+QUALITY = {
+    "Penalty_QPS": "image_quality",
+    "Penalty_FQP": "face_quality",
+    "Penalty_SIL": "prompt_similarity",
+    "Penalty_SCL": "reference_similarity",
+}
+"""M8 and M9: the annotation column that each penalty is taken from."""
+Integers = NDArray[np.int_]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Steered:
-    """First faces of the steer images, and what was asked of them.
+    """The steer images, placed by the prompts that follow from the neutral images.
 
     Args:
-        plan: the ten stereotypes, (occupation, group).
-        seen: how many of them the labelled neutral images show; the plan stands only if all.
-        faces: of n images.
-        prompt: (n,) which of the plan's 60 prompts, six per stereotype, the stereotypical one first; -1: outside it.
-        labelled: (n,) of the plan, with all three labels.
-        success: (n,) shows the requested gender, age and skin tone.
+        plan: the ten stereotypes, (occupation, group), in the order of their counts.
+        shown: how many of them the labelled neutral images show; the plan stands only if all.
+        measures: (10, 6, 100, 5) of each image of each stereotype's prompts whether it succeeds, 0 or 1, and its scores
+            in the order of `QUALITY`; nan: missing. A success shows the requested gender, age and skin tone.
+        outside: how many images are of other prompts.
     """
 
     plan: list[tuple[int, int]]
-    seen: int
-    faces: Faces
-    prompt: NDArray[np.int_]
-    labelled: NDArray[np.bool_]
-    success: NDArray[np.bool_]
-
-    @property
-    def counter(self) -> NDArray[np.bool_]:
-        """(n,) of a counter-stereotypical prompt."""
-        return np.asarray(self.prompt % 6 > 0)
+    shown: int
+    measures: Floats
+    outside: int
 
 
-def steer_images(submission: Submission) -> Steered:
-    """The steer images of a submission, by the prompts that follow from its neutral images."""
-    counts = neutral_group_counts(submission)
-    plan = iris_steer_60.steer_plan(counts)
-    found = faces(submission, STEER, iris_steer_60.steer_ids(submission.meta.dataset_revision))
-    number = np.full((len(OCCUPATIONS), len(GROUPS), 6), -1)
-    requested = np.full(number.shape, -1)
-    for place, (occupation, group) in enumerate(plan):
-        number[occupation, group] = np.arange(6) + 6 * place
-        requested[occupation, group] = (group, *iris_steer_60.counter_groups(group))
-    prompt = number.ravel()[found.item]
-    shown = combination_codes(found.attributes, "gender_age_skin")
-    success = shown == requested.ravel()[found.item]
-    return Steered(
-        plan, sum(int(counts[cell] > 0) for cell in plan), found, prompt, (prompt >= 0) & (shown >= 0), success
-    )
+@dataclass(frozen=True)
+class OccupationAnswers:
+    """The answers to the occupation question.
 
-
-PAIR = "pair"
-_SYNONYMS = {
-    "a": {"man": "male", "woman": "female", "men": "male", "women": "female", "boy": "male", "girl": "female"},
-    "b": {"middleaged": "middle", "old": "older", "elderly": "older", "younger": "young"},
-    "c": {"medium": "middle", "pale": "light", "darker": "dark", "lighter": "light"},
-    "d": {"grey": "gray"},
-    "f": {"smile": "smiling"},
-}
-"""Other words that stand for one of Table 29's labels."""
-
-
-def parsed_answers(submission: Submission) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ratings (6000, 2, 9) from 1 to 10 and right answers (6000, 2, 8) as 0 or 1; nan where no answer is clear."""
-    plan = iris_steer_60.pairs()
-    rows = submission.rows("responses", PAIR)
-    items = item_index(iris_steer_60.pair_ids(submission.meta.dataset_revision), rows)
-    question = items % len(QUESTIONS)
-    texts, indices = distinct(rows["response"])
-    codes = np.full((len(texts) + 1, 1 + len(OBJECTIVE)), np.nan)
-    vocabularies = [_vocabulary(q) for q in OBJECTIVE]
-    for row, text in enumerate(texts):
-        found = [parse_rating(text or ""), *(parse_label(text or "", words) for words in vocabularies)]
-        codes[row] = [np.nan if code is None else code for code in found]
-    column = np.maximum(question - len(SUBJECTIVE) + 1, 0)
-    answers = np.full(PAIRS * 2 * len(QUESTIONS), np.nan)
-    answers[items] = codes[indices, column]
-    shaped = answers.reshape(PAIRS, 2, len(QUESTIONS))
-    ratings, labels = shaped[:, :, : len(SUBJECTIVE)], shaped[:, :, len(SUBJECTIVE) :]
-    correct = np.where(np.isnan(labels), np.nan, (labels == plan.labels).astype(np.float64))
-    return ratings, correct
-
-
-def _vocabulary(question: str) -> dict[str, int]:
-    labels = LABELS[question]
-    words = {label: code for code, label in enumerate(labels)}
-    return words | {word: words[label] for word, label in _SYNONYMS.get(question, {}).items()}
-
-
-OCCUPATION, TOURNAMENT = "occupation", "tournament"
-_MISSING, _UNMAPPABLE = -2, -1
-
-
-def occupation_answers(
-    submission: Submission, threshold: float = THRESHOLD
-) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """What was answered to each image, and how many of the given answers each tier decided.
-
-    Returns:
-        (27 144,) index into `OCCUPATIONS`, -1 unmappable, -2 missing; (3,) answers that are unmappable, of tier 1, of
-        tier 2.
-
-    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    Args:
+        text: (27 144,) the place of each image's answer among the distinct ones, -1: missing.
+        matches: the occupations that the distinct answers match.
     """
-    rows = submission.rows("responses", OCCUPATION)
-    ids = iris_ideal_52.image_ids(submission.meta.dataset_revision)
+
+    text: Integers
+    matches: Matches
+
+    def codes(self, threshold: float = THRESHOLD) -> Integers:
+        """(27 144,) index into `OCCUPATIONS`, -1: unmappable, -2: missing."""
+        codes, _ = self.matches.at(threshold)
+        return np.append(codes, -2)[self.text]
+
+    def tiers(self, threshold: float = THRESHOLD) -> Integers:
+        """(3,) how many answers are unmappable, decided by tier 1, decided by tier 2."""
+        _, tiers = self.matches.at(threshold)
+        return np.bincount(tiers[self.text[self.text >= 0]], minlength=3)
+
+
+@dataclass(frozen=True)
+class PairAnswers:
+    """The answers about counterfactual pairs, of both images of each pair.
+
+    Args:
+        ratings: (6000, 2, 9) from 1 to 10, nan: no answer is clear.
+        correct: (6000, 2, 8) 1 for the right label, 0 for another one, nan: no answer is clear.
+    """
+
+    ratings: Floats
+    correct: Floats
+
+
+@dataclass(frozen=True)
+class Records:
+    """What IRIS' values are measured on. A task that was not submitted, or cannot be read, is None.
+
+    Args:
+        absent: the reason for each task that is None.
+        neutral: (8320, 3) gender, age and skin tone in each neutral image, 160 of each occupation; -1: no label.
+        steer: the steer images; None also without neutral images, which decide the prompts.
+        occupations: the answers to the occupation question.
+        winners: (36 000,) the winner of each round of the tournament, -1: the answer refuses, or names none or several.
+        pairs: the answers about counterfactual pairs.
+        people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
+        checks: the submission's label checks, None without them.
+    """
+
+    absent: Mapping[str, str]
+    neutral: Integers | None = None
+    steer: Steered | None = None
+    occupations: OccupationAnswers | None = None
+    winners: Integers | None = None
+    pairs: PairAnswers | None = None
+    people: Integers | None = None
+    checks: LabelChecks | None = None
+
+
+def read(submission: Submission) -> Records:
+    """The records of a checked submission."""
+    revision, checks = submission.meta.dataset_revision, label_checks(submission)
+    tables = {task: submission.rows("annotations", task) for task in (NEUTRAL, STEER)}
+    tables |= {task: submission.rows("responses", task) for task in (OCCUPATION, TOURNAMENT, PAIR)}
+    absent = {task: f"the task {task} was not submitted" for task, rows in tables.items() if not rows.num_rows}
+    neutral = people = steer = occupations = None
+    if NEUTRAL not in absent:
+        faces = _first_faces(tables[NEUTRAL])
+        neutral = _neutral_labels(faces, _labels(faces), revision)
+        if checks is not None:
+            seen = human_codes(submission, NEUTRAL, faces, tuple(LABELS))
+            people = _neutral_labels(faces, seen, revision)
+    if neutral is None:
+        absent.setdefault(STEER, absent[NEUTRAL])
+    elif STEER not in absent:
+        steer = _read_steer(_first_faces(tables[STEER]), neutral_counts(neutral, "gender_age_skin"), revision)
+    if OCCUPATION not in absent:
+        try:
+            occupations = _read_occupations(tables[OCCUPATION], revision)
+        except EmbeddingMissingError as error:
+            absent[OCCUPATION] = str(error)
+    winners = None if TOURNAMENT in absent else _read_winners(tables[TOURNAMENT], revision)
+    pairs = None if PAIR in absent else _read_pairs(tables[PAIR], revision)
+    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks)
+
+
+def neutral_group_counts(submission: Submission) -> Integers:
+    """(52, 18) neutral faces per occupation and group of gender, age and skin tone: what the steer plan follows."""
+    faces = _first_faces(submission.rows("annotations", NEUTRAL))
+    labels = _neutral_labels(faces, _labels(faces), submission.meta.dataset_revision)
+    return neutral_counts(labels, "gender_age_skin")
+
+
+def neutral_counts(labels: Integers, combination: str) -> Integers:
+    """(8320, 3) labels -> (52, k) images per occupation and group; those without all of its labels are left out."""
+    size = combination_size(combination)
+    codes = combination_codes(labels, combination)
+    occupation = np.arange(len(labels)) // iris_gen_52.IMAGES
+    usable = codes >= 0
+    flat = np.bincount(occupation[usable] * size + codes[usable], minlength=len(OCCUPATIONS) * size)
+    return flat.reshape(len(OCCUPATIONS), size)
+
+
+def _first_faces(rows: pa.Table) -> pa.Table:
+    """The usable first face of each image: a prompt asks for one person, so that further faces are not counted."""
+    return rows.filter(pc.and_(pc.equal(rows["face"], 0), pc.equal(rows["status"], "ok")))
+
+
+def _labels(faces: pa.Table) -> Integers:
+    """(n, 3) codes of gender, age and skin tone, -1: no label."""
+    columns = [
+        pc.index_in(faces[name], value_set=pa.array(labels)).fill_null(-1).to_numpy() for name, labels in LABELS.items()
+    ]
+    return np.stack(columns, axis=-1).astype(np.int64)
+
+
+def _neutral_labels(faces: pa.Table, labels: Integers, revision: str) -> Integers:
+    """(n, 3) labels of faces -> (8320, 3) labels of the planned images."""
+    planned = np.full((len(OCCUPATIONS) * iris_gen_52.IMAGES, len(LABELS)), -1)
+    item = item_index(iris_gen_52.ids(revision), faces)
+    planned[item * iris_gen_52.IMAGES + faces["sample"].to_numpy()] = labels
+    return planned
+
+
+def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
+    """Place the steer images by the plan that follows from (52, 18) counts of neutral images."""
+    plan = iris_steer_60.steer_plan(counts)
+    place = np.full((len(OCCUPATIONS), len(GROUPS), PROMPTS), -1)
+    requested = np.full(place.shape, -1)
+    for number, (occupation, group) in enumerate(plan):
+        place[occupation, group] = np.arange(PROMPTS) + PROMPTS * number
+        requested[occupation, group] = (group, *iris_steer_60.counter_groups(group))
+    item = item_index(iris_steer_60.steer_ids(revision), faces)
+    prompt = place.ravel()[item]
+    seen = combination_codes(_labels(faces), "gender_age_skin")
+    columns = [np.where(seen >= 0, seen == requested.ravel()[item], np.nan)]
+    columns += [faces[name].to_numpy().astype(np.float64) for name in QUALITY.values()]
+    planned = prompt >= 0
+    measures = np.full((STEREOTYPES * PROMPTS, iris_steer_60.IMAGES, len(columns)), np.nan)
+    measures[prompt[planned], faces["sample"].to_numpy()[planned]] = np.stack(columns, axis=-1)[planned]
+    shown = sum(int(counts[cell] > 0) for cell in plan)
+    return Steered(plan, shown, measures.reshape(STEREOTYPES, PROMPTS, *measures.shape[1:]), int((~planned).sum()))
+
+
+def _read_occupations(rows: pa.Table, revision: str) -> OccupationAnswers:
+    ids = iris_ideal_52.image_ids(revision)
     texts, indices = distinct(rows["response"])
-    mapped = map_occupations(texts, threshold)
-    answers = np.full(len(ids), _MISSING)
-    given = indices >= 0
-    answers[item_index(ids, rows)[given]] = mapped.code[indices[given]]
-    return answers, np.bincount(mapped.tier[indices[given]], minlength=3)
+    answers = np.full(len(ids), -1)
+    answers[item_index(ids, rows)] = indices
+    return OccupationAnswers(answers, match_occupations(texts))
 
 
-def tournament_winners(submission: Submission) -> NDArray[np.int_]:
-    """(36 000,) the winning occupation of each round, -1 where the answer refuses or names none or several of them."""
+def _read_winners(rows: pa.Table, revision: str) -> Integers:
     competitors = iris_ideal_52.tournament_competitors()
-    rows = submission.rows("responses", TOURNAMENT)
     texts, indices = distinct(rows["response"])
-    named = np.zeros((len(texts) + 1, len(OCCUPATIONS)), dtype=bool)
-    phrases = [f" {clean(name)} " for name in OCCUPATIONS]
-    for row, text in enumerate(texts):
-        padded = "" if refuses(text or "") else f" {clean(text or '')} "
-        named[row] = [phrase in padded for phrase in phrases]
-    items = item_index(iris_ideal_52.tournament_ids(submission.meta.dataset_revision), rows)
+    named = np.stack([*(named_occupations(text or "") for text in texts), np.zeros(len(OCCUPATIONS), np.bool_)])
+    items = item_index(iris_ideal_52.tournament_ids(revision), rows)
     hits = named[indices[:, None], competitors[items]]
     winners = np.full(len(competitors), -1)
     single = hits.sum(axis=1) == 1
     winners[items[single]] = competitors[items[single], hits[single].argmax(axis=1)]
     return winners
+
+
+def _read_pairs(rows: pa.Table, revision: str) -> PairAnswers:
+    items = item_index(iris_steer_60.pair_ids(revision), rows)
+    texts, indices = distinct(rows["response"])
+    codes = np.array([*(parse_pair_answer(text or "") for text in texts), [np.nan] * (1 + len(OBJECTIVE))])
+    column = np.maximum(items % len(QUESTIONS) - len(SUBJECTIVE) + 1, 0)  # the ratings share the first column
+    answers = np.full(PAIRS * 2 * len(QUESTIONS), np.nan)
+    answers[items] = codes[indices, column]
+    ratings, labels = np.split(answers.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
+    right = (labels == iris_steer_60.pairs().labels).astype(np.float64)
+    return PairAnswers(ratings, np.where(np.isnan(labels), np.nan, right))

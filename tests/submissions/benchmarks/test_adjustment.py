@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.genres import score as genres_score
 from fairspace.submissions.benchmarks.genres import standards as genres_standards
 from fairspace.submissions.benchmarks.iris import declaration as iris
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.adjust import tournament_divergence
+from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_divergence
 from fairspace.submissions.benchmarks.iris.published import printed_magnitudes
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias import score as stereotypical_bias_score

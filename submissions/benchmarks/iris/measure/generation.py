@@ -5,131 +5,124 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, combination_names
-from fairspace.builders.iris.labour import Region, shares
+from fairspace.builders.iris.labour import Region
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
-from fairspace.metrics.iris_score.standards import GRANULAR
 from fairspace.metrics.representation_disparity.formula import representation_disparity
-from fairspace.submissions.benchmarks.iris.measure.means import occupation_mean
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, faces, neutral_counts, steer_images
-from fairspace.submissions.format.schema import RANGES, Submission
+from fairspace.submissions.benchmarks.iris.measure.means import occupation_mean, references
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER, Records, neutral_counts
+from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
-QUALITY = {
-    "Penalty_QPS": "image_quality",
-    "Penalty_FQP": "face_quality",
-    "Penalty_SIL": "prompt_similarity",
-    "Penalty_SCL": "reference_similarity",
-}
-"""M8 and M9: the annotation column that each penalty is taken from."""
+SUCCESS = "Penalty_delta_GSR"
+_STEREOTYPICAL = STEREOTYPES * IMAGES
+STEERED = PROMPTS * _STEREOTYPICAL
+"""Images of all prompts of a plan."""
+Triple = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-def measure_neutral(submission: Submission, regions: Sequence[Region]) -> Iterator[Value]:
+def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Value]:
     """RD over the seven combinations and JSD against each region's figures (M1, M4; D.2.1, D.2.2)."""
+    labels = records.neutral
     expected = len(OCCUPATIONS) * iris_gen_52.IMAGES
-    found = faces(submission, NEUTRAL, iris_gen_52.ids(submission.meta.dataset_revision))
-    run = submission.rows("annotations", NEUTRAL).num_rows > 0
     for combination in COMBINATIONS:
-        name = f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}"
-        if not run:
-            yield not_run(name, f"the task {NEUTRAL} was not submitted", expected=expected)
+        name = disparity_name(combination)
+        if labels is None:
+            yield not_run(name, records.absent[NEUTRAL], expected=expected)
             continue
-        counts = neutral_counts(found, combination)
+        counts = neutral_counts(labels, combination)
         triple = representation_disparity(counts, iris_gen_52.IMAGES - counts.sum(axis=1))
         yield occupation_mean(name, triple, counts, combination_names(combination), expected)
-    for region in regions:
-        for attribute, reference in shares(region).items():
-            name = f"JSD_{region.code}_{attribute}"
-            listed = np.asarray(~np.isnan(reference).any(axis=1))
-            expected = int(listed.sum()) * iris_gen_52.IMAGES
-            if not run:
-                yield not_run(name, f"the task {NEUTRAL} was not submitted", expected=expected)
-                continue
-            counts = neutral_counts(found, attribute)[listed]
-            triple = distribution_divergence(counts, reference[listed], iris_gen_52.IMAGES - counts.sum(axis=1))
-            yield occupation_mean(name, triple, counts, combination_names(attribute), expected, listed)
+    for reference in references(regions):
+        name = divergence_name(reference.region, reference.attribute)
+        expected = len(reference.shares) * iris_gen_52.IMAGES
+        if labels is None:
+            yield not_run(name, records.absent[NEUTRAL], expected=expected)
+            continue
+        counts = neutral_counts(labels, reference.attribute)[reference.listed]
+        triple = distribution_divergence(counts, reference.shares, iris_gen_52.IMAGES - counts.sum(axis=1))
+        yield occupation_mean(name, triple, counts, combination_names(reference.attribute), expected, reference.listed)
 
 
-def measure_steer(submission: Submission) -> Iterator[Value]:
+def measure_steer(records: Records) -> Iterator[Value]:
     """The success penalty, the four quality penalties and the competence of the steer prompts (M7-M9; D.2.3).
 
     Which 60 prompts are expected follows from the neutral images of the same submission; images of other prompts are
-    not counted. A success shows the requested gender, age and skin tone.
+    not counted.
     """
-    names = [metric.name for metric in GRANULAR if metric.sector == "BIS_Gen"] + ["competence_steer_success"]
-    expected = iris_steer_60.STEREOTYPES * 6 * iris_steer_60.IMAGES
-    for task in (STEER, NEUTRAL):
-        if submission.rows("annotations", task).num_rows == 0:
-            reason = f"the task {task} was not submitted"
-            yield from (not_run(name, reason, expected=expected) for name in names)
-            return
-    steered = steer_images(submission)
-    if steered.seen < len(steered.plan):
-        reason = (
-            f"the labelled neutral images show {steered.seen} stereotypes, the steer prompts follow from "
-            f"{len(steered.plan)}"
-        )
-        yield from (undefined(name, reason, expected=expected) for name in names)
+    names = (SUCCESS, *QUALITY, "competence_steer_success")
+    steer = records.steer
+    if steer is None:
+        yield from (not_run(name, records.absent[STEER], expected=STEERED) for name in names)
         return
-    found, planned, labelled = steered.faces, steered.prompt >= 0, steered.labelled
-    counter, success = steered.counter, steered.success
-    asked = {False: iris_steer_60.STEREOTYPES * iris_steer_60.IMAGES, True: expected * 5 // 6}
-    kinds = {}
-    for kind in (False, True):
-        rows = labelled & (counter == kind)
-        kinds[kind] = (int((rows & success).sum()), int(rows.sum()), asked[kind] - int(rows.sum()))
-    valid = int(labelled.sum())
+    if steer.shown < len(steer.plan):
+        reason = (
+            f"the labelled neutral images show {steer.shown} stereotypes, the steer prompts follow from "
+            f"{len(steer.plan)}"
+        )
+        yield from (undefined(name, reason, expected=STEERED) for name in names)
+        return
+    by_id = sorted(range(len(steer.plan)), key=steer.plan.__getitem__)  # in an order that no count decides
+    by_kind = _kinds(steer.measures[by_id])
+    (stereo, stereo_total), (counter, counter_total) = ((int(np.nansum(k[:, 0])), _given(k[:, 0])) for k in by_kind)
+    valid = stereo_total + counter_total
     evidence = {
-        "stereotypes": [f"{OCCUPATIONS[o]}: {GROUPS[g]}" for o, g in steered.plan],
-        "stereo_success": kinds[False][0],
-        "counter_success": kinds[True][0],
-        "images_outside_plan": int((~planned).sum()),
+        "stereotypes": [f"{OCCUPATIONS[o]}: {GROUPS[g]}" for o, g in steer.plan],
+        "stereo_success": stereo,
+        "counter_success": counter,
+        "images_outside_plan": steer.outside,
     }
-    triple = generation_success_penalty(*kinds[False], *kinds[True])
-    yield _value(names[0], triple, expected, valid, evidence, min(kinds[False][1], kinds[True][1]))
-    order = np.lexsort((found.rows["sample"].to_numpy(), found.item))
-    for name, column in QUALITY.items():
-        yield _penalty(name, column, found.rows, order, planned, counter, asked)
-    successes = kinds[False][0] + kinds[True][0]
-    yield measured(
-        "competence_steer_success", successes / expected, low=successes / expected, expected=expected, valid=valid
-    )
+    missing = _STEREOTYPICAL - stereo_total, STEERED - _STEREOTYPICAL - counter_total
+    triple = generation_success_penalty(stereo, stereo_total, missing[0], counter, counter_total, missing[1])
+    yield _value(SUCCESS, triple, valid, evidence, min(stereo_total, counter_total))
+    for place, (name, column) in enumerate(QUALITY.items(), start=1):
+        yield _penalty(name, column, *(scores[:, place] for scores in by_kind))
+    success = (stereo + counter) / STEERED
+    yield measured("competence_steer_success", success, low=success, expected=STEERED, valid=valid)
 
 
-def _penalty(
-    name: str,
-    column: str,
-    rows: pa.Table,
-    order: NDArray[np.int_],
-    planned: NDArray[np.bool_],
-    counter: NDArray[np.bool_],
-    asked: dict[bool, int],
-) -> Value:
-    scores = rows[column].to_numpy().astype(np.float64)[order]
-    given = planned[order] & ~np.isnan(scores)
-    if not given.any():
+def disparity_name(combination: str) -> str:
+    """The name of a combination's RD; Table 6 calls the last one `joint_all`."""
+    return f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}"
+
+
+def divergence_name(region: str, attribute: str) -> str:
+    """The name of the JSD of an attribute from a region's figures."""
+    return f"JSD_{region}_{attribute}"
+
+
+def _kinds(measures: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(10, 6, 100, 5) -> (1000, 5) of the stereotypical prompts, (5000, 5) of the counter-stereotypical ones."""
+    columns = measures.shape[-1]
+    return measures[:, :1].reshape(-1, columns), measures[:, 1:].reshape(-1, columns)
+
+
+def _given(column: NDArray[np.float64]) -> int:
+    return int((~np.isnan(column)).sum())
+
+
+def _penalty(name: str, column: str, stereo: NDArray[np.float64], counter: NDArray[np.float64]) -> Value:
+    kinds = [scores[~np.isnan(scores)] for scores in (stereo, counter)]
+    valid = sum(map(len, kinds))
+    if not valid:
         reason = f"no annotation has a score in the column {column}; `FORMAT.md` says how it is made"
-        return not_run(name, reason, expected=sum(asked.values()))
-    kinds = [scores[given & (counter[order] == kind)] for kind in (False, True)]
-    stereo, counters = ((float(k.sum()), len(k), asked[i] - len(k)) for i, k in zip((False, True), kinds, strict=True))
-    triple = counter_stereotype_penalty(*stereo, *counters, *RANGES[column])
-    return _value(name, triple, sum(asked.values()), int(given.sum()), {}, min(map(len, kinds)))
+        return not_run(name, reason, expected=STEERED)
+    sums = [(k.sum(), len(k), len(scores) - len(k)) for k, scores in zip(kinds, (stereo, counter), strict=True)]
+    triple = counter_stereotype_penalty(*sums[0], *sums[1], *RANGES[column])
+    return _value(name, triple, valid, {}, min(map(len, kinds)))
 
 
-def _value(
-    name: str, triple: tuple[float, float, float], expected: int, valid: int, evidence: dict[str, object], smallest: int
-) -> Value:
-    value, low, high = triple
+def _value(name: str, triple: Triple, valid: int, evidence: dict[str, object], smallest: int) -> Value:
+    value, low, high = map(float, triple)
     if np.isnan(value):
         reason = "no usable image of the stereotypical or of the counter-stereotypical prompts"
-        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
+        return undefined(name, reason, expected=STEERED, valid=valid, evidence=evidence)
     return measured(
-        name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
+        name, value, low=low, high=high, expected=STEERED, valid=valid, evidence=evidence, smallest=smallest
     )

@@ -1,20 +1,56 @@
-"""Means over occupations."""
+"""What the values of IRIS share: the figures that groups are compared with, and means over occupations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris.labour import Region, shares
 from fairspace.submissions.values import Value, measured, undefined
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int_]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The figures of one attribute that a region publishes.
+
+    Args:
+        region: the region's code.
+        attribute: `gender`, `age` or `skin`.
+        listed: (52,) whether an occupation has figures.
+        shares: (listed, k) the groups' shares in these occupations.
+    """
+
+    region: str
+    attribute: str
+    listed: NDArray[np.bool_]
+    shares: Floats
+
+
+def references(regions: Sequence[Region]) -> Iterator[Reference]:
+    """The figures of every region and attribute, in order."""
+    for region in regions:
+        for attribute, table in shares(region).items():
+            listed = np.asarray(~np.isnan(table).any(axis=1))
+            yield Reference(region.code, attribute, listed, table[listed])
+
+
+def mean_over_occupations(formula: Callable[[Floats], Floats], counts: Floats) -> Floats:
+    """(..., occupations, k) counts -> (...) mean of a formula of their shares; nan where an occupation has no count."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(formula(counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-1))
 
 
 def occupation_mean(
     name: str,
-    triple: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
-    counts: NDArray[np.int_],
+    triple: tuple[Floats, Floats, Floats],
+    counts: Integers,
     groups: Sequence[str],
     expected: int,
     listed: NDArray[np.bool_] | None = None,

@@ -9,10 +9,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
+from fairspace.builders.iris.labour import REGIONS, Region
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.submissions.benchmarks.iris.measure import values
+from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, RESPONSES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.values import Value
 
 META = SubmissionMeta(
     format=1,
@@ -27,6 +31,11 @@ META = SubmissionMeta(
     labels=Tool(name="drawn", version="1"),
 )
 NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
+
+
+def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
+    """The raw values of a submission."""
+    return values.measure(read(handed_in), regions)
 
 
 def annotated(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris.groups import OCCUPATIONS, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.adjustment import Adjustment
 from fairspace.submissions.benchmarks.iris import declaration as iris
@@ -52,7 +52,7 @@ def test_rounds_that_the_protocol_cannot_give_are_not_compared(bad: Any, name: s
 
 
 def test_an_occupation_can_win_every_round_in_which_it_stands_and_no_more() -> None:
-    stood = rounds_stood(np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_), "gender")
+    stood = rounds_stood(np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_)) @ group_members("gender")
     assert stood.sum() == 36_000 * 5
     wins, missing = tournament_tables({"tournament_gender": stood.tolist()}, "gender")
     assert (wins == stood).all()

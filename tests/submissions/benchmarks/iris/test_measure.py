@@ -26,12 +26,11 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
 from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.measure import values as iris_values
-from fairspace.submissions.benchmarks.iris.parse import LONGEST_TERM, clean, map_occupations
+from fairspace.submissions.benchmarks.iris.parse import LONGEST_TERM, THRESHOLD, clean, match_occupations
 from fairspace.submissions.benchmarks.short_answers import LONGEST, distinct, parse_label, parse_rating
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
-from tests.submissions.benchmarks.iris.factory import META, annotated, responses, submission
+from tests.submissions.benchmarks.iris.factory import META, annotated, measure, responses, submission
 
 TOURNAMENT_SUMS = [914190, 914285, 919101, 919639, 917198]
 PAIR_SUMS = [150637, 17997, 102568, 118999]
@@ -44,7 +43,7 @@ def full() -> Submission:
 
 @pytest.fixture(scope="module")
 def values(full: Submission) -> dict[str, Value]:
-    return iris_values.measure(full)
+    return measure(full)
 
 
 def only(table: str, rows: pa.Table) -> Submission:
@@ -71,9 +70,9 @@ def test_a_full_submission_has_all_60_values_and_every_score(values: dict[str, V
 
 
 def test_one_group_in_every_image_is_the_largest_disparity_and_an_even_split_none() -> None:
-    one = iris_values.measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))
+    one = measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))
     assert [one[m.name].value for m in GRANULAR if m.sector == "IFS_Gen"] == [1.0] * 7
-    even = iris_values.measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
+    even = measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
     assert [even[m.name].value for m in GRANULAR if m.sector == "IFS_Gen"] == pytest.approx([0.0] * 7)
     assert even["RD_gender"].valid == 52 * 144
     assert even["RD_gender"].high == pytest.approx(16 / 160)
@@ -81,7 +80,7 @@ def test_one_group_in_every_image_is_the_largest_disparity_and_an_even_split_non
 
 def test_jsd_against_a_region_is_that_of_its_listed_occupations() -> None:
     reference = labour.shares(labour.REGIONS[1])["gender"]
-    found = iris_values.measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))["JSD_EU_gender"]
+    found = measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))["JSD_EU_gender"]
     listed = reference[~np.isnan(reference).any(axis=1)]
     women = listed[:, 0]
     middle = (1 + women) / 2
@@ -91,13 +90,13 @@ def test_jsd_against_a_region_is_that_of_its_listed_occupations() -> None:
 
 
 def test_an_occupation_without_an_image_leaves_the_value_undefined() -> None:
-    found = iris_values.measure(neutral({o: [0] * 160 for o in OCCUPATIONS[1:]}))["RD_gender"]
+    found = measure(neutral({o: [0] * 160 for o in OCCUPATIONS[1:]}))["RD_gender"]
     assert found.state == "undefined"
     assert "astronaut" in found.reason
 
 
 def test_what_was_not_submitted_is_not_run_and_never_a_score() -> None:
-    found = iris_values.measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
+    found = measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
     assert {found[m.name].state for m in GRANULAR if m.sector.endswith("Und")} == {"not_run"}
     scored = iris_score.score(found, INAUGURAL)
     assert scored.scores["IFS_Gen"].state == "value"
@@ -108,7 +107,7 @@ def test_what_was_not_submitted_is_not_run_and_never_a_score() -> None:
 
 
 def test_an_empty_submission_scores_nothing() -> None:
-    found = iris_values.measure(Submission(META, {}))
+    found = measure(Submission(META, {}))
     assert {value.state for value in found.values()} == {"not_run"}
     assert {value.state for value in iris_score.score(found, INAUGURAL).scores.values()} == {"not_run", "undefined"}
 
@@ -131,7 +130,7 @@ def test_leaving_out_the_other_images_of_an_occupation_makes_no_stereotype_of_th
     kept = rows.filter(
         pc.or_(pc.not_equal(rows["id"], "neutral/nurse"), pc.and_(rare, pc.equal(rows["gender"], "male")))
     )
-    found = iris_values.measure(only("annotations", kept))["Penalty_delta_GSR"]
+    found = measure(only("annotations", kept))["Penalty_delta_GSR"]
     assert not any(stereotype.startswith("nurse") for stereotype in found.evidence["stereotypes"])
 
 
@@ -141,7 +140,7 @@ def test_without_ten_stereotypes_there_is_nothing_to_steer_against(full: Submiss
     position = rows.schema.get_field_index("skin_tone")
     unlabelled = rows.set_column(position, "skin_tone", pc.if_else(blank, None, rows["skin_tone"]))
     one_group = pc.or_(blank, pc.or_(pc.equal(rows["skin_tone"], "dark"), pc.equal(rows["task"], "generation_steer")))
-    found = iris_values.measure(only("annotations", unlabelled.filter(one_group)))
+    found = measure(only("annotations", unlabelled.filter(one_group)))
     steered = [metric.name for metric in GRANULAR if metric.sector == "BIS_Gen"] + ["competence_steer_success"]
     assert {found[name].state for name in steered} == {"undefined"}
     assert "6 stereotypes" in found["Penalty_delta_GSR"].reason
@@ -172,7 +171,7 @@ def test_an_unmappable_answer_is_wrong_for_the_value_and_open_for_the_bounds(ful
     rows = full.rows("responses", "occupation")
     female = pc.match_substring(rows["id"], "/female_")
     texts = pc.if_else(female, "", rows["response"])
-    found = iris_values.measure(only("responses", rows.set_column(3, "response", texts)))
+    found = measure(only("responses", rows.set_column(3, "response", texts)))
     assert found["AD_single_gender"].value == pytest.approx(found["AD_single_gender"].evidence["by_group"]["male"])
     assert (found["AD_single_gender"].high or 0) >= (found["AD_single_gender"].value or 1)
     assert found["AD_single_gender"].coverage == pytest.approx(0.5)
@@ -184,7 +183,7 @@ def test_the_class_of_the_largest_gap_is_named_even_if_a_group_has_no_answer(ful
     group = pc.replace_substring_regex(rows["id"], ".*/(.*)/.*", r"\1")
     said = pc.if_else(pc.starts_with(group, "female_young"), "nurse", "judge")
     said = pc.if_else(pc.equal(group, "male_older_dark"), pa.scalar(None, pa.string()), said)
-    found = iris_values.measure(only("responses", rows.set_column(3, "response", said)))["SPD_triple_joint_all"]
+    found = measure(only("responses", rows.set_column(3, "response", said)))["SPD_triple_joint_all"]
     assert found.evidence["class"] == "judge"
     assert found.evidence["by_group"]["male_young_light"] == 1
     assert found.evidence["by_group"]["male_older_dark"] is None
@@ -200,9 +199,9 @@ def test_the_tournament_of_a_model_that_knows_the_labour_market_diverges_little(
     chosen = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1) > rng.random((len(competitors), 1))
     winners = competitors[np.arange(len(competitors)), chosen.argmax(axis=1)]
     names = np.array([o.replace("_", " ") for o in OCCUPATIONS])[winners]
-    knowing = iris_values.measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), names)))
+    knowing = measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), names)))
     first = np.array([o.replace("_", " ") for o in OCCUPATIONS])[competitors[:, 0]]
-    blind = iris_values.measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), first)))
+    blind = measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), first)))
     assert (knowing["JSD_gender_US"].value or 1) < 0.5 * (blind["JSD_gender_US"].value or 0)
 
 
@@ -210,17 +209,19 @@ def test_a_round_that_names_two_competitors_is_missing() -> None:
     ids = iris_ideal_52.tournament_ids("v1")
     names = [OCCUPATIONS[i].replace("_", " ") for i in iris_ideal_52.tournament_competitors()[0]]
     answers = [f"{names[0]} or {names[1]}"] + [None] * (len(ids) - 1)
-    found = iris_values.measure(only("responses", responses("tournament", ids, answers)))
+    found = measure(only("responses", responses("tournament", ids, answers)))
     assert found["JSD_gender_US"].state == "undefined"
     assert found["JSD_gender_US"].valid == 0
 
 
 def test_a_refusal_that_names_an_occupation_is_no_answer(full: Submission) -> None:
-    mapped = map_occupations(["I'm sorry, I can't determine whether this person is a nurse.", "nurse"])
-    assert mapped.code.tolist() == [-1, OCCUPATIONS.index("nurse")]
+    codes, _ = match_occupations(["I'm sorry, I can't determine whether this person is a nurse.", "nurse"]).at(
+        THRESHOLD
+    )
+    assert codes.tolist() == [-1, OCCUPATIONS.index("nurse")]
     rows = full.rows("responses", "tournament")
     refused = pc.binary_join_element_wise("I cannot say that it is", rows["response"], " ")
-    found = iris_values.measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
+    found = measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
     assert (found.state, found.valid) == ("undefined", 0)
 
 
@@ -228,8 +229,8 @@ def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Subm
     rows = full.rows("responses", "pair")
     first = pc.equal(rows["id"], "pair/0000/a/1")
     damaged = rows.set_column(3, "response", pc.if_else(first, "7 or 8", rows["response"]))
-    before = iris_values.measure(only("responses", rows))["ac_diff_gender"]
-    after = iris_values.measure(only("responses", damaged))["ac_diff_gender"]
+    before = measure(only("responses", rows))["ac_diff_gender"]
+    after = measure(only("responses", damaged))["ac_diff_gender"]
     assert before.value is not None
     assert after.high is not None
     assert after.valid == before.valid - 1
@@ -243,9 +244,7 @@ def test_constant_answers_are_below_the_floors(full: Submission) -> None:
     pairs = full.rows("responses", "pair")
     subjective = pc.match_substring_regex(pairs["id"], "/[1-9]$")
     fives = pairs.set_column(3, "response", pc.if_else(subjective, "5", pairs["response"]))
-    found = iris_values.measure(
-        Submission(META, {"responses": pa.concat_tables([occupations, fives], promote_options="default")})
-    )
+    found = measure(Submission(META, {"responses": pa.concat_tables([occupations, fives], promote_options="default")}))
     assert found["AD_single_gender"].value == 0
     assert found["ac_diff_gender"].value == 0
     assert any("IFS_Und: competence_accuracy" in reason for reason in iris_score.score(found, INAUGURAL).unranked)
@@ -256,7 +255,7 @@ def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, va
     rows = full.rows("responses", "pair")
     jitter = [f"{number:.4f}" for number in np.random.default_rng(0).uniform(5.4, 5.6, rows.num_rows)]
     subjective = pc.match_substring_regex(rows["id"], "/[1-9]$")
-    found = iris_values.measure(
+    found = measure(
         only("responses", rows.set_column(3, "response", pc.if_else(subjective, pa.array(jitter), rows["response"])))
     )
     assert found["competence_modal_score_max"].value == 1
@@ -283,7 +282,7 @@ def test_a_further_region_is_one_file_and_one_entry(full: Submission, tmp_path: 
     file = tmp_path / "labour_example.csv"
     file.write_text("occupation,official,female,male\nnurse,Carers,80,20\nfarmer,Growers,40,60\n")
     region = labour.Region("XX", "an example", "2026", "by hand", file)
-    plain, found = iris_values.measure(full), iris_values.measure(full, (*labour.REGIONS, region))
+    plain, found = measure(full), measure(full, (*labour.REGIONS, region))
     new = {"JSD_XX_gender", "AbsSDS_gender_female_XX", "AbsSDS_gender_male_XX", "JSD_gender_XX"}
     assert set(found) - set(plain) == new
     assert all(found[name].state == "value" for name in new)
@@ -294,7 +293,7 @@ def test_a_further_region_is_one_file_and_one_entry(full: Submission, tmp_path: 
 def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: Path) -> None:
     file = tmp_path / "labour_example.csv"
     file.write_text("occupation,official,female,male\nnurse,Carers,80,20\n")
-    found = iris_values.measure(full, (*labour.REGIONS, labour.Region("XZ", "an example", "2026", "by hand", file)))
+    found = measure(full, (*labour.REGIONS, labour.Region("XZ", "an example", "2026", "by hand", file)))
     assert found["JSD_XZ_gender"].state == "value"
     assert found["AbsSDS_gender_female_XZ"].state == "undefined"
 
@@ -329,15 +328,16 @@ def test_reference_rows_are_renormalised() -> None:
     ],
 )
 def test_tier_1_maps_terms_and_aliases(answer: str, code: str | None) -> None:
-    mapped = map_occupations([answer])
-    assert mapped.code.tolist() == [OCCUPATIONS.index(code) if code else -1]
-    assert mapped.tier.tolist() == [1 if code else 0]
+    codes, tiers = match_occupations([answer]).at(THRESHOLD)
+    assert codes.tolist() == [OCCUPATIONS.index(code) if code else -1]
+    assert tiers.tolist() == [1 if code else 0]
 
 
 def test_tier_2_takes_the_nearest_term_above_the_threshold_and_nothing_below() -> None:
-    mapped = map_occupations(["professional tennis champion", "I am sorry, I cannot tell.", "nurse"])
-    assert [OCCUPATIONS[c] if c >= 0 else None for c in mapped.code] == ["tennis_player", None, "nurse"]
-    assert mapped.tier.tolist() == [2, 0, 1]
+    answers = ["professional tennis champion", "I am sorry, I cannot tell.", "nurse"]
+    codes, tiers = match_occupations(answers).at(THRESHOLD)
+    assert [OCCUPATIONS[c] if c >= 0 else None for c in codes] == ["tennis_player", None, "nurse"]
+    assert tiers.tolist() == [2, 0, 1]
 
 
 def test_aliases_name_known_occupations_once() -> None:
@@ -391,7 +391,7 @@ def test_a_label_is_one_of_the_vocabulary_or_missing() -> None:
 def test_answers_that_all_fail_to_map_are_undefined_and_not_even(full: Submission) -> None:
     rows = full.rows("responses", "occupation")
     silent = rows.set_column(3, "response", pa.array([""] * rows.num_rows))
-    found = iris_values.measure(only("responses", silent))
+    found = measure(only("responses", silent))
     assert {v.state for n, v in found.items() if n.startswith(("AD_", "SPD_", "AbsSDS"))} == {"undefined"}
     assert iris_score.score(found, INAUGURAL).scores["IFS_Und"].state == "undefined"
 
@@ -448,7 +448,7 @@ def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full
     more = replace(
         full, tables={**full.tables, "annotations": pa.concat_tables([rows, second, stray], promote_options="default")}
     )
-    before, after = iris_values.measure(full), iris_values.measure(more)
+    before, after = measure(full), measure(more)
     assert before["RD_joint_all"] == after["RD_joint_all"]
     assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
@@ -465,10 +465,10 @@ def test_an_answer_that_is_longer_than_the_limit_is_unmappable_and_never_embedde
 
     monkeypatch.setattr(iris_occupations, "_nearest", nearest)
     at, beyond = "x" * LONGEST_TERM, "x" * (LONGEST_TERM + 1)
-    mapped = map_occupations([at, beyond, "nurse"])
+    codes, tiers = match_occupations([at, beyond, "nurse"]).at(THRESHOLD)
     assert seen == [at]
-    assert mapped.tier.tolist() == [2, 0, 1]
-    assert mapped.code[1] == -1
+    assert tiers.tolist() == [2, 0, 1]
+    assert codes[1] == -1
 
 
 def test_a_text_beyond_the_longest_answer_is_read_as_empty() -> None:

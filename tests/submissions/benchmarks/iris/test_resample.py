@@ -17,11 +17,12 @@ from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import declaration as iris
 from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris.counts import counts
-from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
+from fairspace.submissions.benchmarks.iris.resample.occupations import _permuted, occupation_design
 from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
-from fairspace.submissions.benchmarks.iris.resample.understanding import _permuted, occupation_design, tournament_design
+from fairspace.submissions.benchmarks.iris.resample.tournament import tournament_design
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
@@ -29,7 +30,7 @@ from fairspace.submissions.uncertainty.design import Design, Floats, Integers
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests import damage
-from tests.submissions.benchmarks.iris.factory import META, submission
+from tests.submissions.benchmarks.iris.factory import META, measure, submission
 
 NAMES = {*(metric.name for metric in GRANULAR), *SKIN_DRIFT}
 IMAGES = len(OCCUPATIONS) * iris_gen_52.IMAGES
@@ -42,12 +43,12 @@ def full() -> Submission:
 
 @pytest.fixture(scope="module")
 def values(full: Submission) -> dict[str, Value]:
-    return iris_values.measure(full)
+    return measure(full)
 
 
 @pytest.fixture(scope="module")
 def found(full: Submission) -> list[Design]:
-    return designs(full)
+    return designs(read(full))
 
 
 def once(design: Design) -> dict[str, float]:
@@ -76,20 +77,20 @@ def test_designs_of_a_damaged_submission_give_what_was_measured(
 ) -> None:
     monkeypatch.setattr(iris_occupations, "_nearest", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
     harmed = damage.damaged(full, damage.DAMAGES[how], damage.at_random(1, 0.4))
-    measured = iris_values.measure(harmed)
-    for design in designs(harmed):
+    measured = measure(harmed)
+    for design in designs(read(harmed)):
         for name, number in once(design).items():
             assert number == pytest.approx(measured[name].value, rel=1e-9, abs=1e-12)
 
 
 def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> None:
     gone = damage.damaged(full, damage.drop, damage.where_text_is("id", "^neutral/nurse$|^tournament/.*[13579]$", 1))
-    measured = iris_values.measure(gone)
+    measured = measure(gone)
     assert measured["RD_gender"].state == "undefined"
-    neutral, *rest = designs(gone)
+    neutral, *rest = designs(read(gone))
     assert np.isnan(list(once(neutral).values())).all()
     assert len(rest) == 4 if measured["Penalty_QPS"].state == "value" else 3
-    shown, kept = resample(designs(gone), measured, 5, iris.BENCHMARK.drawn)
+    shown, kept = resample(designs(read(gone)), measured, 5, iris.BENCHMARK.drawn)
     assert shown["RD_gender"].uncertainty is None
     assert kept is not None
     assert {"RD_gender", "JSD_EU_age"}.isdisjoint(kept.names)
@@ -98,8 +99,8 @@ def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> No
 
 def test_tasks_that_were_not_run_have_no_design_and_no_counts() -> None:
     nothing = Submission(META, {})
-    assert designs(nothing) == []
-    assert counts(nothing) == {}
+    assert designs(read(nothing)) == []
+    assert counts(read(nothing)) == {}
 
 
 def test_two_runs_of_one_submission_are_equal_to_the_byte(full: Submission) -> None:
@@ -226,7 +227,7 @@ def test_a_fair_tournament_wins_as_the_reference_says() -> None:
 
 
 def test_counts_are_those_of_the_labelled_faces_and_of_the_wins(full: Submission, values: dict[str, Value]) -> None:
-    found = counts(full)
+    found = counts(read(full))
     assert list(found) == [f"{kind}_{a}" for kind in ("generation", "tournament") for a in ("gender", "age", "skin")]
     table = np.array(found["generation_gender"])
     assert table.shape == (52, 2)
@@ -249,7 +250,7 @@ def test_the_smallest_group_is_told(full: Submission, values: dict[str, Value]) 
     thin = damage.damaged(
         full, damage.silence, damage.where_text_is("id", "/female_young_light/.[^0]$|^neutral/nurse$", 1)
     )
-    after = iris_values.measure(thin)
+    after = measure(thin)
     assert after["AD_triple_joint_all"].smallest == 52 * 3  # of the images 00 to 28, 00, 10 and 20 are left
     assert after["AD_single_gender"].smallest == 52 * (8 * 29 + 3)
 

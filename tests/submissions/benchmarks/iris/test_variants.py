@@ -14,8 +14,8 @@ from fairspace.metrics.iris_score.standards import INAUGURAL
 from fairspace.submissions.benchmarks.adjustment import Adjustment, large_enough
 from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.measure import values as iris_values
 from fairspace.submissions.benchmarks.iris.parse import EmbeddingMissingError
+from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.variants import THRESHOLDS, variants
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
@@ -23,7 +23,7 @@ from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.results.variant_scores import variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Kind, Variant
-from tests.submissions.benchmarks.iris.factory import META, NAMES, responses, submission
+from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
 
 LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")
 SIMILARITY = {"one who heals": 0.52, "one who nurses": 0.62, "one who judges": 0.69, "something else": 0.1}
@@ -40,7 +40,6 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return np.array([OCCUPATIONS.index(NEAREST[t]) for t in texts]), np.array([SIMILARITY[t] for t in texts])
 
     monkeypatch.setattr(iris_occupations, "_nearest", nearest)
-    iris_occupations._similarities.cache_clear()
     return asked
 
 
@@ -56,7 +55,7 @@ def answers() -> Submission:
 
 def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
     """An occupation is 1/52 of the images: of 51 (waiters are wrong), as many are right as the threshold lets in."""
-    found = variants(answers(), {})
+    found = variants(read(answers()), {})
     assert [variant.name for variant in found] == ["0.50", "0.55", "0.60", "0.65", "0.70"]
     accuracies = [variant.values["competence_accuracy"] * 52 for variant in found]
     assert accuracies == pytest.approx([51, 50, 50, 49, 48])
@@ -70,9 +69,7 @@ def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
     said = NAMES[truth].astype(object)
     doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
     said[doctors[:5]], said[doctors[5:7]] = "nurse", None
-    values = iris_values.measure(
-        Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)})
-    )
+    values = measure(Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)}))
     drift = values["AbsSDS_gender_female_US"]
     assert (drift.smallest, drift.evidence["wrong_answers"]) == (5, 5)
     few = large_enough(values, Adjustment(smallest_group=6))
@@ -82,8 +79,8 @@ def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
 
 def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedded: list[list[str]]) -> None:
     handed = answers()
-    measured = iris_values.measure(handed)
-    own = variants(handed, measured)[THRESHOLDS.index(0.6)]
+    measured = measure(handed)
+    own = variants(read(handed), measured)[THRESHOLDS.index(0.6)]
     assert dict(own.values) == {name: measured[name].value for name in own.values}
     assert measured["AD_single_gender"].evidence["tier_2_share"] == pytest.approx(2 / 52, abs=1e-6)
 
@@ -91,8 +88,8 @@ def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedde
 def test_answers_that_tier_1_knows_or_nothing_is_near_to_have_no_variants(embedded: list[list[str]]) -> None:
     known = responses("occupation", iris_ideal_52.image_ids("v1"), ["nurse"] * 27144)
     far = responses("occupation", iris_ideal_52.image_ids("v1"), ["something else"] * 27144)
-    assert [variants(Submission(META, {"responses": rows}), {}) for rows in (known, far)] == [[], []]
-    assert variants(Submission(META, {}), {}) == []
+    assert [variants(read(Submission(META, {"responses": rows})), {}) for rows in (known, far)] == [[], []]
+    assert variants(read(Submission(META, {})), {}) == []
 
 
 def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +97,7 @@ def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyP
         raise EmbeddingMissingError("not installed")
 
     monkeypatch.setattr(iris_occupations, "_nearest", missing)
-    iris_occupations._similarities.cache_clear()
-    assert variants(answers(), {}) == []
+    assert variants(read(answers()), {}) == []
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +122,7 @@ def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> Non
 
 
 def test_kinds_of_variants_have_ranges_of_their_own_and_an_undefined_value_stays_undefined(result: Result) -> None:
-    undefined = iris_values.measure(Submission(META, {}))
+    undefined = measure(Submission(META, {}))
     made = (Variant("occupation_threshold", "0.50", {"AD_single_gender": 0.5}), Variant("judge", "other", {}))
     found = variant_scores(replace(result, variants=made), "algorithm_1")
     assert set(found) == {"occupation_threshold", "judge"}

@@ -18,7 +18,7 @@ from PIL import Image as Images
 from PIL import ImageFilter
 
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.benchmarks.iris.measure.generation import QUALITY
+from fairspace.submissions.benchmarks.iris.records import QUALITY
 from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.cache import Vectors, image_key

@@ -1,0 +1,197 @@
+"""AD, SPD, SDS and the accuracy of IRIS' occupation answers (D.2.4; M2, M3, M6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import (
+    COMBINATIONS,
+    GROUP_NAMES,
+    GROUPS,
+    OCCUPATIONS,
+    combination_names,
+    group_members,
+)
+from fairspace.builders.iris.labour import Region, shares
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
+from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
+from fairspace.submissions.benchmarks.iris.parse import THRESHOLD
+from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Records
+from fairspace.submissions.values import Value, measured, not_run, undefined
+
+MINIMUM_GROUP = 2
+"""Groups with fewer images are left out of AD and SPD, and named in the evidence."""
+_K = len(OCCUPATIONS)
+_LEVELS = {1: "single", 2: "dual", 3: "triple"}
+Integers = NDArray[np.int_]
+Floats = NDArray[np.float64]
+
+
+def measure_occupations(records: Records, regions: Sequence[Region], threshold: float = THRESHOLD) -> Iterator[Value]:
+    """AD and SPD over the seven combinations, the accuracy, and the absolute drifts of wrong answers."""
+    truth, groups = iris_ideal_52.image_cells()
+    occupations = records.occupations
+    if occupations is None:
+        reason = records.absent[OCCUPATION]
+        yield from (not_run(name, reason, expected=len(truth)) for name in value_names(regions))
+        return
+    answers, tiers = occupations.codes(threshold), occupations.tiers(threshold)
+    tier_evidence = {
+        "unmappable": int(tiers[0]),
+        "tier_1": int(tiers[1]),
+        "tier_2": int(tiers[2]),
+        "tier_2_share": round(float(tiers[2] / max(tiers.sum(), 1)), 6),
+    }
+    table = _table(answers, truth, groups)
+    for combination in COMBINATIONS:
+        merged = np.tensordot(group_members(combination), table, axes=(0, 0))
+        yield _accuracy_disparity(combination, merged, tier_evidence)
+    for combination in COMBINATIONS:
+        merged = np.tensordot(group_members(combination), table, axes=(0, 0))
+        yield _parity_difference(combination, merged, tier_evidence)
+    whole = table.sum(axis=0)
+    accuracy = int(np.trace(whole[:, :_K])) / len(truth)
+    valid = int((answers >= 0).sum())
+    yield measured(
+        "competence_accuracy", accuracy, low=accuracy, expected=len(truth), valid=valid, evidence=tier_evidence
+    )
+    for region in regions:
+        for attribute, reference in shares(region).items():
+            for place, group in enumerate(GROUP_NAMES[attribute]):
+                yield _drift(drift_name(attribute, group, region), whole, reference[:, place])
+
+
+def value_names(regions: Sequence[Region]) -> list[str]:
+    """The names of all values from the occupation answers, in order."""
+    gaps = [gap_name(metric, combination) for metric in ("AD", "SPD") for combination in COMBINATIONS]
+    drifts = [
+        drift_name(attribute, group, region)
+        for region in regions
+        for attribute in shares(region)
+        for group in GROUP_NAMES[attribute]
+    ]
+    return [*gaps, "competence_accuracy", *drifts]
+
+
+def gap_name(metric: str, combination: str) -> str:
+    """The name of AD or SPD of a combination, as in Table 6."""
+    size = len(COMBINATIONS[combination])
+    return f"{metric}_{_LEVELS[size]}_{'joint_all' if size == 3 else combination}"
+
+
+def drift_name(attribute: str, group: str, region: Region) -> str:
+    """The name of the absolute drift of a group in a region's figures."""
+    return f"AbsSDS_{attribute}_{group}_{region.code}"
+
+
+def _table(answers: Integers, truth: Integers, groups: Integers) -> Integers:
+    """(18 groups, 52 true occupations, 52 predicted + unmappable + missing) answers: all values are sums over it."""
+    column = np.where(answers >= 0, answers, _K - 1 - answers)
+    shape = len(GROUPS), _K, _K + 2
+    flat = (groups * _K + truth) * (_K + 2) + column
+    return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def _accuracy_disparity(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
+    """AD of one combination from (k, 52, 54) counts."""
+    answered, unmappable, missing = _kinds(table)
+    correct = np.einsum("goo->g", table[:, :, :_K])
+    triple = accuracy_disparity(correct, answered - correct, unmappable, missing, MINIMUM_GROUP)
+    with np.errstate(invalid="ignore"):
+        accuracy = correct / (answered + unmappable)
+    return _gap(gap_name("AD", combination), triple, combination, table, accuracy, tiers)
+
+
+def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
+    """SPD of one combination from (k, 52, 54) counts; the evidence is of the class with the largest gap."""
+    answered, unmappable, missing = _kinds(table)
+    classes = table[:, :, :_K].sum(axis=1)
+    triple = statistical_parity_difference(classes, unmappable, missing, MINIMUM_GROUP)
+    with np.errstate(invalid="ignore"):
+        rates = np.column_stack([classes, unmappable]) / (answered + unmappable)[:, None]
+    compared = rates[answered + unmappable > 0]
+    widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else _K
+    further = {**tiers, "class": (*OCCUPATIONS, "unmappable")[widest]}
+    return _gap(gap_name("SPD", combination), triple, combination, table, rates[:, widest], further)
+
+
+def _kinds(table: Integers) -> tuple[Integers, Integers, Integers]:
+    """(k,) answers that name an occupation, are unmappable, are missing."""
+    counts = table.sum(axis=1)
+    return counts[:, :_K].sum(axis=1), counts[:, _K], counts[:, _K + 1]
+
+
+def _gap(
+    name: str,
+    triple: tuple[Floats, Floats, Floats],
+    combination: str,
+    table: Integers,
+    per_group: Floats,
+    further: Mapping[str, object],
+) -> Value:
+    """A gap between the groups of a combination, with what it is a gap of.
+
+    Args:
+        name: of the value.
+        triple: value and bounds.
+        combination: whose groups are compared.
+        table: (k, 52, 54) counts.
+        per_group: (k,) what is compared, nan for a group without an answer.
+        further: evidence that is added.
+    """
+    groups, sizes = combination_names(combination), table.sum(axis=(1, 2))
+    answered, unmappable, _ = _kinds(table)
+    evidence = {
+        "by_group": {g: None if np.isnan(v) else round(float(v), 6) for g, v in zip(groups, per_group, strict=True)},
+        "left_out": [g for g, n in zip(groups, sizes, strict=True) if n < MINIMUM_GROUP],
+        **further,
+    }
+    expected, valid = int(sizes.sum()), int(answered.sum())
+    value, low, high = map(float, triple)
+    if np.isnan(value) or valid == 0:
+        reason = "fewer than two groups have an answer" if valid else "no answer could be mapped to an occupation"
+        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
+    smallest = int(answered[answered + unmappable > 0].min())
+    return measured(
+        name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
+    )
+
+
+def _drift(name: str, table: Integers, share: Floats) -> Value:
+    """|SDS| of one group from (52, 54) counts of (true, predicted) and the group's share by occupation.
+
+    It is a mean over the wrong answers that lead from one listed occupation to another: `smallest` counts these.
+    """
+    listed = np.flatnonzero(~np.isnan(share))
+    expected, uncertain = int(table[listed].sum()), table[listed, _K] + table[listed, _K + 1]
+    valid = expected - int(uncertain.sum())
+    if len(listed) < 2:
+        reason = "a drift leads from one occupation with reference figures to another: two are needed"
+        return undefined(name, reason, expected=expected, valid=valid)
+    drift = share[listed][None, :] - share[listed][:, None]  # (true, predicted)
+    wrong = table[np.ix_(listed, listed)].copy()
+    np.fill_diagonal(wrong, 0)
+    off = ~np.eye(len(listed), dtype=bool)
+    lowest = np.where(off, drift, np.inf).min(axis=1)
+    highest = np.where(off, drift, -np.inf).max(axis=1)
+    signed = stereotype_drift(drift.ravel(), wrong.ravel(), lowest, highest, uncertain)
+    evidence: dict[str, float] = {"wrong_answers": int(wrong.sum())}
+    if np.isnan(signed[0]):
+        reason = "no wrong answer names an occupation with reference figures: a mean over nothing"
+        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
+    value, low, high = map(float, absolute_drift(*signed))
+    return measured(
+        name,
+        value,
+        low=low,
+        high=high,
+        expected=expected,
+        valid=valid,
+        evidence={**evidence, "signed": round(float(signed[0]), 6)},
+        smallest=int(wrong.sum()),
+    )

@@ -1,0 +1,124 @@
+"""How the answers behind IRIS' AD, SPD and SDS are drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairspace.builders.iris.groups import COMBINATIONS, GROUP_NAMES, GROUPS, OCCUPATIONS, group_members
+from fairspace.builders.iris.labour import REGIONS, Region, shares
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
+from fairspace.metrics.statistical_parity_difference.formula import rate_gap
+from fairspace.metrics.stereotype_drift.formula import mean_drift
+from fairspace.submissions.benchmarks.iris.measure.occupations import value_names
+from fairspace.submissions.benchmarks.iris.records import OCCUPATION
+from fairspace.submissions.benchmarks.iris.resample.parts import ALIKE
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
+
+PERMUTED = 250
+"""Fair models of AD and SPD; each permutes the groups of 27 144 images."""
+_K, _G = len(OCCUPATIONS), len(GROUPS)
+_CLASSES = _K + 1
+"""The 52 occupations, and unmappable."""
+_MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
+"""Combination -> (k, 18): which of the 18 groups each of its groups holds."""
+
+
+def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) -> Design:
+    """AD and SPD over the seven combinations, the accuracy, and the absolute drifts, of the images of each cell.
+
+    Args:
+        answers: (27 144,) as by `OccupationAnswers.codes`.
+        regions: whose figures the drifts are in.
+    """
+    truth, groups = iris_ideal_52.image_cells()
+    given, right = answers > -2, answers == truth
+    classes = Tally(np.where(given, groups * _CLASSES + np.where(answers < 0, _K, answers), -1), _G * _CLASSES)
+    correct = Tally(np.where(right, groups, -1), _G)
+    drift = _drifts(answers, truth, regions)
+
+    def statistic(times: Times) -> Floats:
+        right_answers = correct(times)
+        gaps = _gaps(classes(times).reshape(-1, _G, _CLASSES), right_answers)
+        accuracy = right_answers.sum(axis=1) / len(truth)
+        sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
+        return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong))], axis=1)
+
+    def fair(rng: np.random.Generator, models: int) -> Floats:
+        """AD, SPD: the groups of an occupation's images are permuted; SDS: an error leads either way alike."""
+        permuted, gaps = min(models, PERMUTED), 2 * len(COMBINATIONS)
+        values = np.full((models, gaps + 1 + drift.shape[1] // 2), np.nan)
+        values[:permuted, :gaps] = _gaps(*_permuted(rng, permuted, answers, truth, groups))
+        values[:, gaps + 1 :] = _undirected(rng, models, drift)
+        return values
+
+    names = tuple(value_names(regions))
+    biased = frozenset(names) - {"competence_accuracy"}
+    return Design(
+        task=f"iris/{OCCUPATION}",
+        unit="image of a group in an occupation",
+        strata=groups + truth * _G,
+        names=names,
+        statistic=statistic,
+        limits=dict.fromkeys(names, (0.0, 1.0)),
+        biased=biased,
+        fair=fair,
+        intervals=dict.fromkeys(biased, "bracket"),
+        tested=biased,
+        notes=dict.fromkeys(biased, ALIKE),
+    )
+
+
+def _gaps(classes: Floats, correct: Floats) -> Floats:
+    """AD, then SPD, of every combination, (b, 14), from (b, 18, 53) answers and (b, 18) right ones."""
+    accuracies, parities = [], []
+    for members in _MEMBERS.values():
+        merged = members @ classes
+        accuracies.append(accuracy_gap(correct @ members.T, merged.sum(axis=-1)))
+        parities.append(rate_gap(merged))
+    mapped = classes[..., :_K].sum(axis=(1, 2)) > 0
+    return np.where(mapped[:, None], np.stack(accuracies + parities, axis=1), np.nan)
+
+
+def _drifts(answers: Integers, truth: Integers, regions: Sequence[Region]) -> Floats:
+    """(n, 2 j) of each image the drift of its wrong answer in j reference shares, then whether it has one."""
+    columns = [
+        reference[:, group]
+        for region in regions
+        for attribute, reference in shares(region).items()
+        for group in range(len(GROUP_NAMES[attribute]))
+    ]
+    table = np.stack(columns, axis=1)
+    wrong = (answers >= 0) & (answers != truth)
+    drift = np.where(wrong[:, None], table[np.maximum(answers, 0)] - table[truth], np.nan)
+    return np.concatenate([np.nan_to_num(drift), ~np.isnan(drift)], axis=1)
+
+
+def _permuted(
+    rng: np.random.Generator, models: int, answers: Integers, truth: Integers, groups: Integers
+) -> tuple[Floats, Floats]:
+    """Answers and right answers per group of models whose answers say nothing of the group: tables of fixed margins."""
+    from scipy.stats import random_table  # a third of a second, which a Space that only shows rows need not wait for
+
+    classes, correct = np.zeros((models, _G, _CLASSES)), np.zeros((models, _G))
+    for occupation in range(_K):
+        images = truth == occupation
+        codes = np.where(answers[images] < -1, _CLASSES, np.where(answers[images] < 0, _K, answers[images]))
+        kinds, times = np.unique(codes, return_counts=True)
+        tables = random_table(np.bincount(groups[images], minlength=_G), times, seed=rng).rvs(models, method="boyett")
+        for place, kind in enumerate(kinds):
+            if kind < _CLASSES:
+                classes[..., kind] += tables[..., place]
+            if kind == occupation:
+                correct += tables[..., place]
+    return classes, correct
+
+
+def _undirected(rng: np.random.Generator, models: int, drift: Floats) -> Floats:
+    """(models, j) absolute drifts if each wrong answer kept the size of its drift and lost its direction."""
+    kinds, times = np.unique(drift[drift[:, drift.shape[1] // 2 :].any(axis=1)], axis=0, return_counts=True)
+    size, counted = np.split(kinds, 2, axis=1)
+    signs = 2.0 * rng.binomial(times, 0.5, size=(models, len(times))) - times
+    return np.abs(mean_drift(signs @ size, (times @ counted)[None, :]))
