@@ -1,22 +1,25 @@
-"""The seven datasets by name."""
+"""The datasets by name, and the papers whose figures they publish: the folders of `builders/` that declare one."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from fairspace.builders.engine.dataset import Dataset
+from fairspace.builders.printed import Paper
 
-NAMES = (
-    "iris_ideal_52",
-    "iris_steer_60",
-    "iris_gen_52",
-    "iris_classifier_25",
-    "fact_or_fair",
-    "genres",
-    "stereotypical_bias",
-)
+FIRST = ("iris_ideal_52", "iris_steer_60", "iris_gen_52", "iris_classifier_25")
+"""Datasets that stand first wherever all are listed; the others follow in the order of the alphabet."""
+
+
+def _order(name: str) -> tuple[int, str]:
+    return FIRST.index(name) if name in FIRST else len(FIRST), name
+
+
+NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/plan.py")), key=_order))
+"""Every folder of `builders/` with a `plan.py`: what is asked, beside its `dataset.py`."""
 
 
 def dataset(name: str) -> Dataset:
@@ -26,3 +29,8 @@ def dataset(name: str) -> Dataset:
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise KeyError(f"There is no dataset {name!r}{hint}. Known: {', '.join(NAMES)}.")
     return cast(Dataset, import_module(f"fairspace.builders.{name}.dataset").DATASET)
+
+
+def paper(benchmark: str) -> Paper:
+    """The paper of a benchmark, from `builders/<benchmark>/published.py`."""
+    return cast(Paper, import_module(f"fairspace.builders.{benchmark}.published").PAPER)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from fairspace.builders.engine.dataset import Dataset, Manifest
+from fairspace.builders.registry import paper
 from fairspace.builders.sources import SOURCES, Source
 from fairspace.cards.croissant import croissant
 from fairspace.cards.rules import check_card
@@ -25,16 +26,6 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 CHANGES = (("inaugural", "v1", "First release."),)
 """Standard, dataset revision, what changed; the newest last. A line is added with each standard, never changed."""
-TASKS = {
-    "iris_ideal_52": ["visual-question-answering", "image-classification"],
-    "iris_steer_60": ["visual-question-answering", "text-to-image"],
-    "iris_gen_52": ["text-to-image"],
-    "iris_classifier_25": ["image-classification"],
-    "fact_or_fair": ["question-answering", "text-to-image"],
-    "genres": ["text-generation", "image-to-text"],
-    "stereotypical_bias": ["visual-question-answering"],
-}
-PAPERS = {"iris": ["arxiv:2603.00590"], "fact_or_fair": [], "genres": [], "stereotypical_bias": []}
 GATE = (
     "This dataset shows or describes faces of persons. Its labels are perceived presentation, with error. You agree to "
     "use it to measure the fairness of models, not to identify persons or to decide about them, and to keep the "
@@ -112,9 +103,9 @@ def _front_matter(dataset: Dataset, manifest: Manifest, features: Mapping[str, A
         "pretty_name": dataset.title,
         "license": dataset.licence.lower(),
         "language": ["en"],
-        "task_categories": TASKS[dataset.name],
+        "task_categories": list(dataset.task_categories),
         "size_categories": [next((size for limit, size in _SIZES if rows < limit), "n>1T")],
-        "tags": ["fairness", "bias", "fairspace", dataset.benchmark.replace("_", "-"), *PAPERS[dataset.benchmark]],
+        "tags": ["fairness", "bias", "fairspace", dataset.benchmark.replace("_", "-"), *paper(dataset.benchmark).tags],
         "configs": [
             {
                 "config_name": config,

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from fairspace.ares.evaluating.routes import route_shares
-from fairspace.builders.published import table as printed
+from fairspace.builders.printed import table as printed
 
 if TYPE_CHECKING:
     from fairspace.ares.evaluating.evaluation import Evaluation

@@ -143,6 +143,7 @@ class Dataset:
         check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise of the dataset is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
         tools: the roles of `fairspace.builders.engine.tools.Tools` that it uses.
+        task_categories: as the Hub names them, for the card.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Dataset:
     check: Callable[[Manifest], None] = lambda manifest: None
     gated: bool = False
     tools: tuple[str, ...] = ()
+    task_categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

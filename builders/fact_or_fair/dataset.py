@@ -239,4 +239,5 @@ DATASET = Dataset(
     sources=(),
     splits=_splits,
     check=_check,
+    task_categories=("question-answering", "text-to-image"),
 )

@@ -236,4 +236,5 @@ DATASET = Dataset(
     splits=_splits,
     check=_check,
     tools=("describer", "generator", "matcher"),
+    task_categories=("text-generation", "image-to-text"),
 )

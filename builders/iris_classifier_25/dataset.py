@@ -41,4 +41,5 @@ DATASET = Dataset(
     check=_check,
     gated=True,
     tools=("generator", "labeller"),
+    task_categories=("image-classification",),
 )

@@ -158,4 +158,5 @@ DATASET = Dataset(
     sources=("models", "bls", "eurostat"),
     splits=_splits,
     check=_check,
+    task_categories=("text-to-image",),
 )

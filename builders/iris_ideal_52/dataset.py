@@ -197,4 +197,5 @@ DATASET = Dataset(
     check=_check,
     gated=True,
     tools=("detector", "generator", "labeller"),
+    task_categories=("visual-question-answering", "image-classification"),
 )

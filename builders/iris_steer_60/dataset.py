@@ -146,4 +146,5 @@ DATASET = Dataset(
     splits=_splits,
     check=_check,
     tools=("generator", "editor", "labeller", "matcher"),
+    task_categories=("visual-question-answering", "text-to-image"),
 )

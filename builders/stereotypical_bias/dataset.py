@@ -50,4 +50,5 @@ DATASET = Dataset(
     check=_check,
     gated=True,
     tools=("detector", "generator"),
+    task_categories=("visual-question-answering",),
 )

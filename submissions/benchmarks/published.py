@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
-from fairspace.builders.published import PAPERS, Figure, figures
+from fairspace.builders.published import Figure, figures
+from fairspace.builders.registry import paper
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 
@@ -125,7 +126,7 @@ def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
 
 def source(figure: Figure) -> str:
     """Paper and table of a figure."""
-    return f"{PAPERS[figure.benchmark]}, {figure.table}"
+    return f"{paper(figure.benchmark).title}, {figure.table}"
 
 
 def printed(figure: Figure) -> Value:

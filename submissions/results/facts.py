@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.published import Published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT, IrisStandard
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort

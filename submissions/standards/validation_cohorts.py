@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.metrics.iris_score.formula import normalised
 from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, SECTORS, SKIN_DRIFT, IrisStandard
 from fairspace.submissions.results.row import Row

@@ -16,7 +16,8 @@ from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTIC
 from fairspace.builders.iris import labour
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
 from fairspace.builders.iris.labour_split import labour_split
-from fairspace.builders.published import PAPERS, figures, published_split, table
+from fairspace.builders.printed import table
+from fairspace.builders.published import figures, published_split
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
@@ -84,7 +85,7 @@ def test_the_board_shows_the_labels_and_footnotes_that_the_dataset_has(tmp_path:
     assert {row["organisation"] for row in rows} == {row.organisation for row in on_board}
 
 
-@pytest.mark.parametrize("benchmark", PAPERS)
+@pytest.mark.parametrize("benchmark", NAMES)
 def test_every_cell_stands_once_under_its_own_id(benchmark: str) -> None:
     cells = figures(benchmark)
     assert len({figure.id for figure in cells}) == len(cells)
@@ -93,7 +94,7 @@ def test_every_cell_stands_once_under_its_own_id(benchmark: str) -> None:
 
 
 def test_every_footnote_stands_at_a_cell() -> None:
-    cells = {(f.benchmark, f.model, f.score) for name in PAPERS for f in figures(name) if f.erratum}
+    cells = {(f.benchmark, f.model, f.score) for name in NAMES for f in figures(name) if f.erratum}
     assert cells == {(row["benchmark"], row["model"], row["score"]) for row in table("footnotes")}
 
 

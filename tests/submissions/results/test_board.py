@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark

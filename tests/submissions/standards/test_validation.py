@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
-from fairspace.builders.published import table
+from fairspace.builders.printed import table
 from fairspace.metrics.iris_score.granular import Granular
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, SECTORS, STANDARDS
 from fairspace.submissions.commands.app import app

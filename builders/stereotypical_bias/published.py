@@ -1,0 +1,25 @@
+"""The table that the paper on stereotypical bias in multimodal models prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairspace.builders.printed import Paper, Printed
+
+_MODELS = {"llava": "LLaVA-v1.5", "minigpt": "MiniGPT-v2", "cogvlm": "CogVLM", "ensemble": "Ensemble"}
+"""Table 2 has one column per model."""
+
+
+def _score(row: Mapping[str, str], column: str) -> str:
+    filtered = "_na_filtered" if column.endswith("_na_filtered") else ""
+    return f"{row['attribute']}_{row['scenario']}{filtered}"
+
+
+def _model(row: Mapping[str, str], column: str) -> str:
+    return _MODELS[column.removesuffix("_na_filtered")]
+
+
+PAPER = Paper(
+    "Measuring Stereotypical Bias in Multi-modal Large Language Models",
+    (Printed("stereobias_table2_scores", "Table 2", _score, ("attribute", "scenario"), model=_model),),
+)
