@@ -81,9 +81,9 @@ def _described(describer: Describer, element: Element) -> tuple[list[str], list[
             break
         before = texts
         faults = [fault(text, element) for text in texts]
-        wrong = [fault for fault in faults if fault]
-        for text, fault in zip(texts, faults, strict=True):
-            if not fault:
+        wrong = list(filter(None, faults))
+        for text, reason in zip(texts, faults, strict=True):
+            if not reason:
                 good.setdefault(text.casefold(), text)
         if len(good) >= IMAGES:
             return list(good.values())[:IMAGES], refused + wrong
