@@ -26,7 +26,7 @@ help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 leaderboard: base  ## Serve the board on http://127.0.0.1:PORT (7860); the bundled baselines are scored behind it.
-	$(BIN)/fairspace leaderboard --port $(PORT) --insecure-local
+	$(BIN)/fairspace leaderboard serve --port $(PORT) --insecure-local
 
 base: $(if $(wildcard .venv/.all),.venv/.all,.venv/.base)  ## Install what the command, the board and its baselines need, into .venv.
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from typing import cast
 
 from fairspace.builders.engine.dataset import Dataset
+from fairspace.builders.names import NAMES
 from fairspace.builders.printed import Paper
 
-FIRST = ("iris_ideal_52", "iris_steer_60", "iris_gen_52", "iris_classifier_25")
-"""Datasets that stand first wherever all are listed; the others follow in the order of the alphabet."""
-
-
-def _order(name: str) -> tuple[int, str]:
-    return FIRST.index(name) if name in FIRST else len(FIRST), name
-
-
-NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/plan.py")), key=_order))
-"""Every folder of `builders/` with a `plan.py`: what is asked, beside its `dataset.py`."""
+__all__ = ["NAMES", "dataset", "paper"]
 
 
 def dataset(name: str) -> Dataset:

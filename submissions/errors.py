@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from fairspace.builders.extras import absent_packages, install_command
-
 _STEERING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
@@ -37,6 +35,8 @@ class UsageError(Exception):
 
 def need_packages(extra: str, *modules: str) -> None:
     """UsageError if a module that an extra brings is absent; the message has the command that installs it."""
+    from fairspace.builders.extras import absent_packages, install_command
+
     if absent := absent_packages(*modules):
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")
 

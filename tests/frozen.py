@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.commands.show.results import row_json
+from fairspace.submissions.commands.show.board import row_json
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import with_errors

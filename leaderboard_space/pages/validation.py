@@ -32,7 +32,7 @@ class Cell:
 
 @router.get("/validation")
 def validation(request: Request) -> Response:
-    """What `fairspace validate` prints, over the board's rows."""
+    """What `fairspace standard validate` prints, over the board's rows."""
     state = space_of(request).state
     query = BoardQuery.read(request.query_params, benchmark="iris")
     chosen = benchmark("iris").standards[query.standard]

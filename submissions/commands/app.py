@@ -1,16 +1,105 @@
-"""The command's Typer application and the headings of its help."""
+"""The command's Typer application, the headings of its help, and the options that several commands share."""
 
 from __future__ import annotations
 
-import typer
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
-app = typer.Typer(
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from fairspace.submissions.errors import UsageError
+
+RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
+SPACE, MAINTAIN = "Hand in, and serve the board", "Maintainers"
+DEFAULT_STORE = ".fairspace"
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        "--store", envvar="FAIRSPACE_STORE", help="What the board shows: a folder, or hf://datasets/OWNER/NAME."
+    ),
+]
+SubmissionPath = Annotated[
+    Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
+]
+
+
+class _PlainHelp:
+    """Help in which a flag has no type and the usage line names an argument without braces."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+
+
+class _Command(_PlainHelp, TyperCommand): ...
+
+
+class _Group(_PlainHelp, TyperGroup): ...
+
+
+class _Application(typer.Typer):
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
+        return super().command(name, cls=_Command, **options)
+
+
+app = _Application(
+    cls=_Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Run a model against a fairness benchmark; check, score and compare what it answered.",
     epilog="Start with: fairspace baseline balanced --benchmark fact_or_fair --out demo && fairspace score demo",
 )
-importing = typer.Typer(no_args_is_help=True, help="Turn outputs in other layouts into a submission.")
-RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
-SPACE = "Hand in, and serve the board"
+
+
+def command_group(name: str, panel: str, about: str) -> typer.Typer:
+    """A group of commands under a name, in a panel of the help."""
+    group = _Application(cls=_Group, no_args_is_help=True, help=about)
+    app.add_typer(group, name=name, rich_help_panel=panel)
+    return group
+
+
+importing = command_group("import", RUN, "Turn outputs in other layouts into a submission.")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from fairspace.submissions.version import VERSION
+
+        typer.echo(f"fairspace {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None: ...
+
+
+def print_json(data: Any) -> None:
+    """Write data to standard output as JSON."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def check_places(out: Path | None, store: str | None = None) -> None:
+    """Check before the work that its result can be written. UsageError says what is in the way."""
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out} is a folder; name a file for --out.")
+    if store is not None and "://" not in store and Path(store).exists() and not Path(store).is_dir():
+        raise UsageError(f"{store} is a file; name a folder for --store.")

@@ -1,4 +1,4 @@
-"""The commands of the classifier, `fairspace ares`: train, add-attribute, evaluate, annotate, quality and drift."""
+"""The commands of the classifier, `fairspace ares`: train, add-attribute, evaluate, annotate and drift."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from fairspace.submissions.commands.app import MAKE, command_group
 from fairspace.submissions.errors import UsageError, need_packages
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Train, measure and run ARES, which labels the perceived presentation of persons in generated images.",
+app = command_group(
+    "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
 )
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a trained model.", metavar="MODEL")]
@@ -157,58 +157,6 @@ def annotate(
     typer.echo("Labels are perceived presentation, measured with error.")
 
 
-@app.command(
-    epilog="Example: fairspace ares quality mine.run/images/generation_steer/shards --annotations mine --out rated"
-)
-def quality(
-    images: Annotated[str, typer.Argument(help="The steered images of IRIS, as `ares annotate` takes images.")],
-    annotations: Annotated[Path, typer.Option(help="Folder with annotations*.parquet of the same images.")],
-    out: Annotated[
-        Path, typer.Option(help="Folder to write to, or to go on in; that of --annotations has its files replaced.")
-    ],
-    iqa: Annotated[str, typer.Option(help="Rates images: clip:ID; '' leaves image_quality as it is.")] = "clip",
-    face_iqa: Annotated[
-        str, typer.Option("--face-iqa", help="Rates faces: clip:ID, a proxy, or pyiqa:METRIC; '' likewise.")
-    ] = "clip",
-    similarity: Annotated[str, typer.Option(help="Compares images with prompts: clip:ID; '' likewise.")] = "clip",
-    reference: Annotated[str, typer.Option(help="Compares the images of a prompt: dinov2:ID; '' likewise.")] = "dinov2",
-    faces: Annotated[
-        str, typer.Option(help="Face detector, a folder or ID@REVISION; the whole image if left out.")
-    ] = "",
-    batch: Annotated[int, typer.Option(help="Images at a time; changes nothing but speed.", min=1)] = 32,
-    device: DeviceOption = "",
-) -> None:
-    """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was."""
-    need_quality()
-    from fairspace.submissions.progress import reported
-    from fairspace.submissions.reading.tables import META
-    from fairspace.submissions.running.quality.folder import fill_quality
-    from fairspace.submissions.running.quality.opening import open_quality
-
-    if not any((iqa, face_iqa, similarity, reference)):
-        raise UsageError("Nothing is to be measured; name one of --iqa, --face-iqa, --similarity, --reference.")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder; name a folder for --out.")
-    if (out / META).exists():
-        raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
-    models = open_quality(
-        iqa=iqa,
-        face_iqa=face_iqa,
-        similarity=similarity,
-        reference=reference,
-        detector=faces_setting(faces),
-        device=device,
-    )
-    place = out.resolve()
-    cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
-    with reported(f"Measuring {images}") as report:
-        found = fill_quality(images, annotations, out, models, cache=cache, batch=batch, progress=report)
-    counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in found.counts.items() if number)
-    typer.echo(f"{out}: {counts or 'no images of the steer prompts'}")
-    for column, name in found.about.items():
-        typer.echo(f"  {column}: {name}")
-
-
 @app.command(epilog="Example: fairspace ares drift built/ares annotations/model-a annotations/model-b")
 def drift(
     model: ModelArgument,
@@ -227,11 +175,6 @@ def drift(
 def need_ares() -> None:
     """UsageError if what ARES runs on is not installed."""
     need_packages("ares", "torch", "transformers", "xgboost", "safetensors")
-
-
-def need_quality() -> None:
-    """UsageError if what measures image quality is not installed."""
-    need_packages("ares", "torch", "transformers", "safetensors")
 
 
 def _config(named: str) -> Path:

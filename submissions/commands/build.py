@@ -1,4 +1,4 @@
-"""The commands that make and publish datasets: `fairspace build`, `sources` and `publish`."""
+"""The commands that make datasets: `fairspace build` and `fairspace sources`."""
 
 from __future__ import annotations
 
@@ -16,27 +16,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairspace.builders.engine.refusals import OPTION, REASON, read_refusals
-from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.registry import NAMES
-from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.commands.score import _print_json
+from fairspace.builders.names import NAMES
+from fairspace.submissions.commands.app import MAKE, Json, app
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from fairspace.builders.engine.dataset import Dataset, Manifest
-    from fairspace.builders.publishing.artifacts import Artifact
+    from fairspace.builders.engine.tools import Tools
 
-BUILD_EXAMPLE = "Example: fairspace build genres --out built/genres"
-SOURCES_EXAMPLE = "Example: fairspace sources --source sources"
-PUBLISH_EXAMPLE = "Example: fairspace publish all --built built --tag inaugural --dry-run"
 SourceOption = Annotated[
     Path | None,
     typer.Option("--source", help="Folder of sources, one subfolder each; `fairspace sources` lists them."),
 ]
 
 
+@app.command(epilog="Example: fairspace build genres --out built/genres", rich_help_panel=MAKE)
 def build(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}; or all.", metavar="NAME")],
     out: Annotated[Path, typer.Option(help="Folder to build into, or to go on in; all makes subfolders.")],
@@ -63,6 +58,7 @@ def build(
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
     from fairspace.builders.engine.alone import alone
     from fairspace.builders.engine.build import build as build_dataset
+    from fairspace.builders.engine.refusals import OPTION, read_refusals
     from fairspace.builders.models.opening import open_tools
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported
@@ -122,7 +118,7 @@ def build(
                 if name != "all":
                     raise
                 failed = True
-                _say(error)
+                say_error(error)
                 continue
             _built(target, manifest, refused)
     if name == "all":
@@ -139,6 +135,8 @@ def build(
 
 def _built(target: Path, manifest: Manifest, refused: Path | None) -> None:
     """Say what was built, what it left out, and which refusals met no image."""
+    from fairspace.builders.engine.refusals import OPTION, REASON
+
     for split in manifest.splits:
         typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
     for note in manifest.notes:
@@ -148,7 +146,8 @@ def _built(target: Path, manifest: Manifest, refused: Path | None) -> None:
         typer.echo(f"Refused by a person: {met} of the {named} images that {refused} names were met and made anew.")
 
 
-def _say(error: BuildError) -> None:
+def say_error(error: BuildError) -> None:
+    """Print an error after which the command goes on with the next dataset or artifact."""
     typer.secho(f"fairspace: {plain(str(error))}", fg="red", err=True)
 
 
@@ -173,6 +172,7 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
 def _or_drawn(tools: Tools) -> Tools:
     """The tools that the user named, and drawn ones where none was named."""
     from fairspace.builders.drawn.tools import sample_tools
+    from fairspace.builders.engine.tools import Tools
 
     drawn = sample_tools()
     return Tools(**{tool.name: getattr(tools, tool.name) or getattr(drawn, tool.name) for tool in fields(Tools)})
@@ -196,9 +196,8 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
         yield folder
 
 
-def sources(
-    source: SourceOption = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+@app.command(epilog="Example: fairspace sources --source sources", rich_help_panel=MAKE)
+def sources(source: SourceOption = None, as_json: Json = False) -> None:
     """List the sources that a person must obtain: licence, where to get them, and whether they were found."""
     from fairspace.builders.sources.listing import listing
 
@@ -215,67 +214,3 @@ def sources(
         typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
         typer.echo(f"  licence    {row.licence}; images published: {row.published}")
         typer.echo(textwrap.fill(row.terms, 100, initial_indent="  terms      ", subsequent_indent=" " * 13) + "\n")
-
-
-def publish(
-    what: Annotated[list[str], typer.Argument(help="Datasets, metrics, ares, space; or datasets, metrics, all.")],
-    built: Annotated[Path, typer.Option(help="Folder of builds, one subfolder per dataset.")] = Path("built"),
-    ares: Annotated[Path, typer.Option(help="Folder of the trained classifier.")] = Path("built/ares"),
-    namespace: Annotated[
-        str, typer.Option(envvar="FAIRSPACE_NAMESPACE", help="User or organisation on the Hub.")
-    ] = "fairspace",
-    tag: Annotated[
-        str | None, typer.Option(help="Tag of the standard, for example inaugural; it never moves. Not for the Space.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; print what would change.")] = False,
-    allow_sample: Annotated[bool, typer.Option("--allow-sample", help="Publish sample builds too.")] = False,
-) -> None:
-    """Publish datasets, metrics, ARES and the Space: one commit each, only what changed, with the standard's tag."""
-    from fairspace.builders.publishing.artifacts import choose
-
-    try:
-        artifacts = choose(what, built, ares, namespace, allow_sample)
-    except KeyError as error:
-        raise UsageError(str(error.args[0])) from error
-    refused: list[BuildError | None] = [None]
-    for number, artifact in enumerate(artifacts, 1):
-        try:
-            typer.echo(_publish(artifact, None if artifact.name == "space" else tag, dry_run))
-        except BuildError as error:
-            _say(error)
-            last = refused[-1]
-            refused.append(error)
-            if last is not None and (last.code, last.what) == (error.code, error.what) and number < len(artifacts):
-                left = ", ".join(other.name for other in artifacts[number:])
-                typer.secho(f"fairspace: the same twice, so these were not tried: {left}.", fg="red", err=True)
-                break
-    if len(refused) > 1:
-        raise typer.Exit(1)
-
-
-def _publish(artifact: Artifact, tag: str | None, dry_run: bool) -> str:
-    from fairspace.builders.publishing.repository import publish_repo
-
-    with tempfile.TemporaryDirectory() as scratch:
-        files = artifact.files(Path(scratch))
-        message = f"Publish {artifact.name}"
-        return publish_repo(artifact.repo, files, message=message, tag=tag, dry_run=dry_run).text()
-
-
-@app.command(
-    "train-parser",
-    rich_help_panel=MAKE,
-    epilog="Example: fairspace train-parser --source UD_English-EWT --out en_ewt_small",
-)
-def train_parser(
-    source: Annotated[Path, typer.Option(help="Folder of the three gzipped CoNLL-U files of UD English EWT.")],
-    out: Annotated[Path, typer.Option(help="Folder to write the pipeline to.")],
-) -> None:
-    """Train the embedded English pipeline that GENRES' M3 and M5 run on (up to an hour on one core)."""
-    from fairspace.submissions.benchmarks.genres.parser.train import train
-
-    try:
-        scores = train(source, out)
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from error
-    _print_json(scores)

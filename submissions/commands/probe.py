@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from fairspace.submissions.commands.app import RUN, app
 from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.errors import UsageError, need_packages
 
-PROBE_EXAMPLE = "Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed"
 FILES = ("probe.json", "probe.html")
 
 
+@app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)
 def probe(
     model: Annotated[
         str, typer.Argument(help="A folder, ID or ID@REVISION, or python:./FILE.py:FUNCTION.", metavar="MODEL")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import socket
-import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import SPACE, app
-from fairspace.submissions.commands.score import DEFAULT_STORE, StoreOption
-from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.commands.app import SPACE, Json, SubmissionPath, app, print_json
+from fairspace.submissions.commands.checked import check_with_progress
+from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.values import Value
@@ -22,25 +19,23 @@ from fairspace.submissions.values import Value
 if TYPE_CHECKING:
     from fairspace.submissions.commands.space_client import SpaceClient
 
-SUBMIT_EXAMPLE = "Example: fairspace submit my-submission --space fairspace/leaderboard --wait"
-STATUS_EXAMPLE = "Example: fairspace status 0f1e2d3c4b5a69788796 --space fairspace/leaderboard"
 SpaceOption = Annotated[
     str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
 ]
 InsecureOption = Annotated[bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 
 
+@app.command(
+    epilog="Example: fairspace submit my-submission --space fairspace/leaderboard --wait", rich_help_panel=SPACE
+)
 def submit(
-    submission: Annotated[
-        Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
-    ],
+    submission: SubmissionPath,
     space: SpaceOption,
     organisation: Annotated[str, typer.Option(help="One of yours on the Hub, in whose name you hand in.")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
     check: Annotated[bool, typer.Option(help="Check here first, as the Space will.")] = True,
     insecure: InsecureOption = False,
-    as_json: JsonOption = False,
+    as_json: Json = False,
 ) -> None:
     """Hand a submission in to a Space; the same file again is the same submission, and counts once.
 
@@ -56,12 +51,15 @@ def submit(
     _tell(client, found, as_json)
 
 
+@app.command(
+    epilog="Example: fairspace status 0f1e2d3c4b5a69788796 --space fairspace/leaderboard", rich_help_panel=SPACE
+)
 def status(
     name: Annotated[str, typer.Argument(help="What `fairspace submit` printed.", metavar="ID")],
     space: SpaceOption,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
     insecure: InsecureOption = False,
-    as_json: JsonOption = False,
+    as_json: Json = False,
 ) -> None:
     """Show where a submission of yours stands: its position, or its faults, or its scores and row.
 
@@ -80,11 +78,7 @@ def _client(space: str, insecure: bool) -> SpaceClient:
 
 def _check(path: Path, *, tell: bool) -> None:
     """SubmissionError holds the faults that the Space would find."""
-    from fairspace.submissions.checking.submission import check_submission
-    from fairspace.submissions.progress import reported
-
-    with reported(f"Checking {path.name}") as progress:
-        report = check_submission(path, progress=progress, allow_baseline=False)
+    report = check_with_progress(path, allow_images=False, allow_baseline=False)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     if tell:
@@ -126,9 +120,7 @@ def _standing(found: dict[str, Any]) -> str:
 def _tell(client: SpaceClient, found: dict[str, Any], as_json: bool) -> None:
     """Print what became of a submission; exit code 1 if it was refused or failed."""
     if as_json:
-        import json
-
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+        print_json(found)
     else:
         _print(client, found)
     if found["outcome"] in ("refused", "failed"):
@@ -153,41 +145,3 @@ def _print(client: SpaceClient, found: dict[str, Any]) -> None:
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
         typer.echo("Hand it in again to have it tried again.")
     typer.echo(f"Its page: {client.address}{plain(found['address'])}")
-
-
-@app.command(epilog="Example: fairspace leaderboard --port 7860 --insecure-local", rich_help_panel=SPACE)
-def leaderboard(
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
-    store: StoreOption = DEFAULT_STORE,
-    insecure_local: Annotated[
-        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
-    ] = False,
-    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines while nobody waits.")] = True,
-    admin: Annotated[
-        list[str] | None, typer.Option(help="A maintainer, who may withdraw rows; can be given again.")
-    ] = None,
-) -> None:
-    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
-    from fairspace.leaderboard_space.app import serve
-    from fairspace.leaderboard_space.settings import Settings
-
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
-    settings = Settings.from_environment()
-    if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
-        settings = replace(settings, work=Path(f"{store}.work"))
-    settings = replace(
-        settings,
-        store=store,
-        insecure_local=insecure_local,
-        baselines=settings.baselines and baselines,
-        admins=(*settings.admins, *(admin or ())),
-    )
-    typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
-    if not insecure_local:
-        typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")
-    serve(settings, port=port)

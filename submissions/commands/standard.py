@@ -1,12 +1,10 @@
-"""`fairspace standard`: what the standards fix, how they differ, a new one from a board, and whether one is due.
+"""`fairspace standard`: list, show and compare standards, propose one from a board, check whether one is due.
 
 Exit codes: 0 done, 2 wrong use; of `check`, 0 if no trigger is met and 1 if one is.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.commands.app import DEFAULT_STORE, SCORE, Json, command_group, print_json
+from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.commands.store import existing_store
 from fairspace.submissions.errors import UsageError, plain
 
@@ -23,18 +22,13 @@ if TYPE_CHECKING:
     from fairspace.submissions.results.row import Row
     from fairspace.submissions.standards.triggers import Succession
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Standards: how raw values become scores. Show and compare them, propose one, see whether one is due.",
+app = command_group(
+    "standard",
+    SCORE,
+    "Standards: how raw values become scores. Show, compare, propose, validate; check whether one is due.",
 )
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Named = Annotated[str, typer.Argument(help="BENCHMARK/NAME, for example iris/inaugural.", metavar="STANDARD")]
 Store = Annotated[str, typer.Option("--store", envvar="FAIRSPACE_STORE", help="A folder, or hf://datasets/OWNER/NAME.")]
-DEFAULT_STORE = ".fairspace"
-
-
-def _print_json(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
 def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
@@ -56,7 +50,7 @@ def list_(as_json: Json = False) -> None:
 
     found = listed()
     if as_json:
-        _print_json([asdict(one) for one in found])
+        print_json([asdict(one) for one in found])
         return
     lines = [
         (
@@ -81,7 +75,7 @@ def show_(standard: Named, as_json: Json = False) -> None:
     told = document(bench.name, found)
     changed = changed_references(found)
     if as_json:
-        _print_json({**told, "sha256": digest(told), "changed_references": changed})
+        print_json({**told, "sha256": digest(told), "changed_references": changed})
         return
     typer.echo(f"{bench.title}, standard {found.name}: {'draft' if found.draft else 'released'}, {digest(told)}")
     lines = dict(fields(told))
@@ -130,7 +124,7 @@ def diff(
             {"entry": m.row.entry, "model": m.row.model, "cohort": m.row.cohort, "first": m.before, "second": m.rank}
             for m in moved
         ]
-        _print_json({"fields": [asdict(one) for one in found], **({"ranks": ranks} if store else {})})
+        print_json({"fields": [asdict(one) for one in found], **({"ranks": ranks} if store else {})})
         return
     for line in found:
         typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
@@ -191,7 +185,7 @@ def check(
     [rows] = _rows(store, "iris", standard)
     told = succession(rows, standard, found.sectors, found.cohort)
     if as_json:
-        _print_json({**asdict(told), "new_dimensions": NEW_DIMENSIONS})
+        print_json({**asdict(told), "new_dimensions": NEW_DIMENSIONS})
     else:
         _show_succession(told)
         if found.fidelity_by_goodness:

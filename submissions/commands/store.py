@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairspace.submissions.commands.app import MAINTAIN, Json, command_group, print_json
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from fairspace.leaderboard_space.storage import Storage
 
-app = typer.Typer(no_args_is_help=True, help="Check the store of a board, and mend the log of one in a folder.")
+app = command_group("store", MAINTAIN, "Check the store of a board, and mend the log of one in a folder.")
 
 
 def open_store(store: str) -> Storage:
@@ -26,7 +26,7 @@ def open_store(store: str) -> Storage:
 
 
 def existing_store(store: str) -> Storage:
-    """As `open_store`, to read from. UsageError if it names a folder that is not there, which no board was kept in."""
+    """The store that an option names, to read from. UsageError if it is a folder that does not exist."""
     if "://" not in store and not Path(store).is_dir():
         raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
     return open_store(store)
@@ -35,30 +35,30 @@ def existing_store(store: str) -> Storage:
 @app.command(epilog="Example: fairspace store check .fairspace")
 def check(
     store: Annotated[str, typer.Argument(help="A folder, or hf://datasets/OWNER/NAME.", metavar="STORE")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Fold the log from its beginning and read every file that it speaks of; equal boards have an equal snapshot."""
-    from fairspace.leaderboard_space.storage.checking import check as checked
+    """Read the whole log and every file that it names. Stores with the same board print the same snapshot."""
+    from fairspace.leaderboard_space.storage.checking import check as check_store
 
     storage = existing_store(store)
-    found = checked(storage)
+    report = check_store(storage)
     storage.close()
-    told = {**vars(found), "faults": [plain(str(fault)) for fault in found.faults]}
+    faults = [plain(str(fault)) for fault in report.faults]
     if as_json:
-        typer.echo(json.dumps(told, indent=1))
+        print_json({**vars(report), "faults": faults})
     else:
         for name in ("events", "rows", "submissions", "snapshot"):
-            typer.echo(f"{name:12}{told[name]}")
-        for fault in found.faults:
-            typer.secho(plain(str(fault)), fg="red", err=True)
-    raise typer.Exit(1 if found.faults else 0)
+            typer.echo(f"{name:12}{getattr(report, name)}")
+        for fault in faults:
+            typer.secho(fault, fg="red", err=True)
+    raise typer.Exit(1 if faults else 0)
 
 
 @app.command(epilog="Example: fairspace store mend .fairspace")
 def mend(
     folder: Annotated[Path, typer.Argument(help="The folder of a store whose log is damaged.", metavar="FOLDER")],
 ) -> None:
-    """Cut a log before its first damaged line, where no backup is to be had; what is cut off is kept beside it."""
+    """Cut the log of a store before its first damaged line; the lines that are cut off are kept beside it."""
     from fairspace.leaderboard_space.storage.checking import mend as mended
 
     done = mended(folder)

@@ -1,20 +1,19 @@
-"""`fairspace validate`: is IRIS itself reliable, over the models of the paper and over the ranked ones of a store."""
+"""`fairspace standard validate`: how reliable IRIS itself is, over the paper's models or a store's."""
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.show import results as show
+from fairspace.submissions.commands.app import Json, print_json
+from fairspace.submissions.commands.show import tables as show
+from fairspace.submissions.commands.standard import app
 from fairspace.submissions.commands.store import existing_store
 from fairspace.submissions.errors import UsageError
 
-EXAMPLE = "Example: fairspace validate --store .fairspace"
 
-
+@app.command(epilog="Example: fairspace standard validate --store .fairspace")
 def validate(
     standard: Annotated[str, typer.Option(help="Standard that the total is taken under.")] = "inaugural",
     store: Annotated[
@@ -25,15 +24,15 @@ def validate(
             help="Also over the ranked models of this store: a folder, or hf://datasets/…",
         ),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Validate IRIS: reliability of sectors, stability of ranks, correlation of sectors, impartiality."""
-    found = [found.to_json() for found in _cohorts(standard, store)]
+    reports = [cohort.to_json() for cohort in _cohorts(standard, store)]
     if as_json:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+        print_json(reports)
     else:
-        for about in found:
-            _show(about)
+        for report in reports:
+            _show(report)
 
 
 def _cohorts(standard: str, store: str) -> list[Any]:
@@ -51,31 +50,31 @@ def _cohorts(standard: str, store: str) -> list[Any]:
     state.refresh()
     rows = state.board("iris", standard)
     storage.close()
-    found = validations(rows, chosen)
-    if len(found) < 2:
+    cohorts = validations(rows, chosen)
+    if len(cohorts) < 2:
         raise UsageError(
             f"{store} holds fewer than three ranked models of IRIS with all values; ranks and correlations need three. "
             "Leave out --store for the models of the paper."
         )
-    return found
+    return cohorts
 
 
-def _show(found: dict[str, Any]) -> None:
-    show.notes([f"IRIS under {found['standard']}: {found['cohort']} ({', '.join(found['models'])})"])
+def _show(report: dict[str, Any]) -> None:
+    show.notes([f"IRIS under {report['standard']}: {report['cohort']} ({', '.join(report['models'])})"])
     show.table(
         "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
         ("sector", "metrics", "alpha", "printed", ""),
-        [(r["sector"], r["metrics"], _n(r["alpha"]), _n(r["printed"]), r["reason"]) for r in found["reliability"]],
+        [(r["sector"], r["metrics"], _n(r["alpha"]), _n(r["printed"]), r["reason"]) for r in report["reliability"]],
     )
     for key, title in (
         ("leave_one_out", "Ranks without one metric (Spearman's rho; 1 is no change)"),
         ("reweighted", "Ranks with one weight moved by 10 %"),
     ):
-        show.table(title, ("changed", "by", "rho", "p", "printed"), _stabilities(found[key]))
+        show.table(title, ("changed", "by", "rho", "p", "printed"), _stabilities(report[key]))
     show.table(
         "Correlation of sectors (Pearson)",
         ("first", "second", "r", "p"),
-        [(c["first"], c["second"], _n(c["r"]), _n(c["p"])) for c in found["correlations"]],
+        [(c["first"], c["second"], _n(c["r"]), _n(c["p"])) for c in report["correlations"]],
     )
     show.table(
         "Welch's t test of the total between architectures",
@@ -91,27 +90,27 @@ def _show(found: dict[str, Any]) -> None:
                 _n(w["printed"]),
                 w["reason"],
             )
-            for w in found["welch"]
+            for w in report["welch"]
         ],
     )
-    show.notes(found["notes"])
+    show.notes(report["notes"])
 
 
-def _stabilities(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """All that move a rank, one by one, and the others as one line."""
+def _stabilities(changes: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Changes that move a rank, a row each, and the others as one row."""
     rows = [
         (s["changed"], f"{s['change']:+.0%}", _n(s["rho"]), _n(s["p"]), _n(s["printed"]))
-        for s in found
+        for s in changes
         if s["rho"] is not None and (s["rho"] < 1 - 1e-9 or s["printed"] not in (None, 1.0))
     ]
-    same = [s for s in found if s["rho"] is not None and s["rho"] >= 1 - 1e-9]
-    unknown = [s for s in found if s["rho"] is None]
+    same = [s for s in changes if s["rho"] is not None and s["rho"] >= 1 - 1e-9]
+    unknown = [s for s in changes if s["rho"] is None]
     if same:
         rows.append((f"{len(same)} others", "", _n(1.0), "", ""))
     if unknown:
         least = min((s["printed"] for s in unknown if s["printed"] is not None), default=None)
-        told = "" if least is None else f"{least:.4f} and above"
-        rows.append((f"{len(unknown)} not printed one by one", "", "–", "", told))
+        printed = "" if least is None else f"{least:.4f} and above"
+        rows.append((f"{len(unknown)} not printed one by one", "", "–", "", printed))
     return rows
 
 

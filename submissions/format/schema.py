@@ -15,13 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.format.text import Line
+from fairspace.submissions.format.vocabulary import Architecture
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Manifest
 
-Architecture = Literal["autoregressive", "diffusion", "autoregressive + diffusion", "masked", "adversarial", "other"]
-"""How a model generates; a flow counts as diffusion, and experts or an encoder before the decoder change nothing."""
-ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 Parameters = Annotated[float, Field(ge=1e-9, le=100_000, allow_inf_nan=False)]
 """Billions of parameters."""
 

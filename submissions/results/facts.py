@@ -27,7 +27,7 @@ class Facts:
 
     Args:
         licence: SPDX identifier where there is one, '' if not told. Untrusted text.
-        architecture: one of `fairspace.submissions.format.schema.ARCHITECTURES`; '' if not told.
+        architecture: one of `fairspace.submissions.format.vocabulary.ARCHITECTURES`; '' if not told.
         parameters: in billions; None if not told.
         open_weights: None if not told.
         tasks: the tasks that have a value, in the benchmark's order.

@@ -15,7 +15,8 @@ from pydantic import TypeAdapter
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.schema import Architecture, Parameters
+from fairspace.submissions.format.schema import Parameters
+from fairspace.submissions.format.vocabulary import Architecture
 from fairspace.submissions.uncertainty.draws import Draws
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value

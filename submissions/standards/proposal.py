@@ -92,7 +92,7 @@ def _named(rows: Sequence[Row], name: str, like: IrisStandard) -> Row:
             if matches
             else f"no row is called {name!r}"
         )
-        raise UsageError(f"--model: {what}. `fairspace board --benchmark iris --json` shows entries.")
+        raise UsageError(f"--model: {what}. `fairspace leaderboard show --benchmark iris --json` shows entries.")
     if matches[0].provenance != "scored here":
         raise UsageError(f"--model: {name!r} is a {matches[0].provenance} row; a cohort is made of models scored here.")
     if matches[0].rank is None:

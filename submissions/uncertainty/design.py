@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from fairspace.submissions.uncertainty.uncertainty import Method
 
@@ -71,6 +70,8 @@ class Tally:
     """
 
     def __init__(self, codes: Integers, size: int, weights: Floats | None = None) -> None:
+        from scipy.sparse import csr_array  # a fifth of a second, which checking does not need
+
         used = np.flatnonzero(codes >= 0)
         data = np.ones(len(used), np.float32) if weights is None else weights[used].astype(np.float64)
         self._matrix = csr_array((data, (codes[used], used)), shape=(size, len(codes)))

@@ -97,7 +97,7 @@ def _slim(found: Result) -> Result:
 
 
 def serve(root: str, port: str) -> None:
-    """The server, as `fairspace leaderboard` runs it, with quotas that five programs do not meet."""
+    """The server, as `fairspace leaderboard serve` runs it, with quotas that five programs do not meet."""
     from fairspace.leaderboard_space.app import serve as served
     from fairspace.leaderboard_space.settings import Settings
 

@@ -1,4 +1,4 @@
-"""What `fairspace plan` prints: what a run takes, what it can show, and what was assumed."""
+"""What `fairspace run --dry-run` prints: what a run takes, what it can show, and what was assumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fairspace plan`: what a run will take, and what it can show, before anything is asked.
+"""`fairspace run --dry-run`: what a run will take, and what it can show, before anything is asked.
 
 Requests are counted, tokens estimated (`plan_tokens`), money and hours follow from them (`plan_lines`); what the sample
 can show is in `plan_values`. Not foreseen: repeated requests, cached prompts, thinking that is no part of the answer.

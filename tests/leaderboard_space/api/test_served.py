@@ -60,6 +60,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         "-c",
         "from fairspace.submissions.commands.main import main; main()",
         "leaderboard",
+        "serve",
         "--port",
         str(port),
     ]

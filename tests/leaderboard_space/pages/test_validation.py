@@ -1,4 +1,4 @@
-"""The page of validation shows what `fairspace validate` finds, with the printed figures beside."""
+"""The page of validation shows what `fairspace standard validate` finds, with the printed figures beside."""
 
 import pytest
 

@@ -20,6 +20,7 @@ from tests.submissions.running.images import painter as images_painter
 Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")
 OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
+PLAN = ("run", "--dry-run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
 PAINTED = ("run", "--benchmark", "fact_or_fair", "--images", f"python:{images_painter.FILE}:paint")
 
 
@@ -41,7 +42,7 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["judge"], ["plan"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+    "command", [["run"], ["judge"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
 )
 def test_every_help_tells_every_option_and_has_an_example(
     run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch
@@ -57,8 +58,7 @@ def test_every_help_tells_every_option_and_has_an_example(
 
 def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    for command in ("run", "plan"):
-        assert "NAMESPACE@TAG" in run(command, "--help")[1]
+    assert "NAMESPACE@TAG" in run("run", "--help")[1]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, he
     [
         "run --benchmark genres --model a/b --out x",
         "judge x --model a/b",
-        "plan --benchmark fact_or_fair",
+        "run --dry-run --benchmark fact_or_fair",
         "remake x t i 0 --out x.png",
         "import inspect x.eval --out y",
     ],
@@ -211,8 +211,7 @@ def test_a_package_that_lacks_is_named_with_its_extra(
 )
 def test_wrong_prices_are_told(run: Run, here: Path, text: str, said: str) -> None:
     (here / "prices.json").write_text(text)
-    plan = ("plan", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--model", "openai/m")
-    code, out, err = run(*plan, "--provider-prices", "prices.json")
+    code, out, err = run(*PLAN, "--provider-prices", "prices.json")
     assert (code, out) == (1, "")
     assert "PRICES_INVALID" in err
     assert said in err
@@ -220,7 +219,7 @@ def test_wrong_prices_are_told(run: Run, here: Path, text: str, said: str) -> No
 
 def test_a_plan_is_printed_and_parses_as_json(run: Run, here: Path) -> None:
     (here / "prices.json").write_text('{"openai/m": {"input": 2.5, "output": 10}}')
-    plan = ("plan", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 9, "--model", "openai/m")
+    plan = (*PLAN, "--limit", 9)
     code, out, _ = run(*plan, "--provider-prices", "prices.json")
     assert code == 0
     assert "not ranked" in out
@@ -291,6 +290,22 @@ def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
     assert code == 0, err
     assert (here / "mine" / "submission.json").is_file()
     assert (here / "mine.run" / "journal.sqlite").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--json", "--judge", "openai/m", "--out", "mine"), "--judge, --json can only be given with --dry-run"),
+        ((), "Name the folder of the submission with --out"),
+    ],
+)
+def test_options_of_a_plan_and_of_a_run_are_told_apart(
+    run: Run, here: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    code, _, err = run(*OBJECTIVE, *arguments)
+    assert code == 2
+    assert said in err
+    assert not (here / "mine").exists()
 
 
 def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, here: Path) -> None:

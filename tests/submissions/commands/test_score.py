@@ -17,6 +17,7 @@ from fairspace.submissions.progress import reported
 from tests.submissions.benchmarks.iris import factory as iris_factory
 
 Run = Callable[..., tuple[int, str, str]]
+HELP = [["check"], ["score"], ["leaderboard", "show"], ["baseline"], ["import", "genres"]]
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +65,13 @@ def test_score_rescore_and_board(run: Run, demo: Path, tmp_path: Path) -> None:
     assert "100.0%" in out
     code, out, _ = run("score", demo, "--json")
     assert json.loads(out) == json.loads(result.read_text())
-    code, out, _ = run("rescore", result, "--standard", "inaugural", "--json")
+    code, out, _ = run("score", result, "--standard", "inaugural", "--json")
     assert json.loads(out) == json.loads(result.read_text())
-    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store)
+    code, out, _ = run("leaderboard", "show", "--benchmark", "stereotypical_bias", "--store", store)
     assert code == 0
     assert "baseline: stereotyped" in out
     assert "LLaVA" in out
-    code, out, _ = run("board", "--benchmark", "stereotypical_bias", "--store", store, "--json")
+    code, out, _ = run("leaderboard", "show", "--benchmark", "stereotypical_bias", "--store", store, "--json")
     rows = json.loads(out)["stereotypical_bias"]
     assert {row["provenance"] for row in rows} == {"published", "baseline"}
     assert sorted(r["rank"] for r in rows if r["rank"]) == [r["rank"] for r in rows if r["rank"]]
@@ -89,10 +90,10 @@ def test_compare_reports_similarity_of_two_runs(run: Run, demo: Path) -> None:
     ("arguments", "message"),
     [
         (("check", "nowhere"), "nowhere"),
-        (("board", "--benchmark", "genrez"), "did you mean 'genres'"),
-        (("board", "--standard", "inaugurl"), "No benchmark has a standard"),
+        (("leaderboard", "show", "--benchmark", "genrez"), "did you mean 'genres'"),
+        (("leaderboard", "show", "--standard", "inaugurl"), "No benchmark has a standard"),
         (("baseline", "randm", "--benchmark", "iris", "--out", "x"), "did you mean 'random'"),
-        (("rescore", "nowhere.json", "--standard", "inaugural"), "is no result"),
+        (("score", "nowhere.json", "--standard", "inaugural"), "There is no result nowhere.json"),
         (("train-parser", "--source", "nowhere", "--out", "x"), "universaldependencies.org"),
     ],
 )
@@ -110,7 +111,7 @@ def test_a_place_that_cannot_be_written_is_named_before_the_work(run: Run, demo:
         (("score", demo, "--out", tmp_path / "nowhere" / "result.json"), "There is no folder"),
         (("score", demo, "--out", tmp_path), "name a file for --out"),
         (("score", demo, "--store", file), "name a folder for --store"),
-        (("rescore", file, "--standard", "inaugural", "--out", tmp_path / "nowhere" / "x.json"), "There is no folder"),
+        (("score", file, "--standard", "inaugural", "--out", tmp_path / "nowhere" / "x.json"), "There is no folder"),
         (("items", "genres", "--out", file), "File exists"),
     ):
         code, out, err = run(*arguments)
@@ -124,7 +125,7 @@ def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
     assert "did you mean 'inaugural'" in err
 
 
-@pytest.mark.parametrize("command", [["check"], ["score"], ["rescore"], ["board"], ["baseline"], ["import", "genres"]])
+@pytest.mark.parametrize("command", HELP)
 def test_every_help_has_an_example(run: Run, command: list[str]) -> None:
     code, out, _ = run(*command, "--help")
     assert code == 0
@@ -185,9 +186,9 @@ def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo
     file.write_text("{}")
     found = score_submission(read_submission(demo))
     add_result(LocalStorage(tmp_path), replace(found, meta={**found.meta, "model": steering, "organisation": steering}))
-    outputs = [run("board", "--benchmark", "stereotypical_bias", "--store", tmp_path)]
+    outputs = [run("leaderboard", "show", "--benchmark", "stereotypical_bias", "--store", tmp_path)]
     assert "owned" in outputs[0][1]
-    outputs.append(run("rescore", file, "--standard", "inaugural"))
+    outputs.append(run("score", file, "--standard", "inaugural"))
     outputs.append(run("check", f"{file}\udcff"))
     for _, out, err in outputs:
         assert not {"\x1b", "\u009b", "\x07", "\r", "\u202e"} & set(out + err)
@@ -196,7 +197,7 @@ def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo
 
 def test_a_damaged_store_is_told_with_a_remedy(run: Run, tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("{}\n")
-    code, _, err = run("board", "--store", tmp_path)
+    code, _, err = run("leaderboard", "show", "--store", tmp_path)
     assert code == 1
     assert "STORE_CORRUPT" in err
     assert f"fairspace store mend {tmp_path}" in err
@@ -229,6 +230,6 @@ def test_a_path_with_brackets_is_no_markup_in_a_progress_bar(
 
 
 def test_a_standard_of_one_benchmark_shows_its_board_alone(run: Run, tmp_path: Path) -> None:
-    code, out, _ = run("board", "--standard", "revised_truth", "--store", tmp_path, "--json")
+    code, out, _ = run("leaderboard", "show", "--standard", "revised_truth", "--store", tmp_path, "--json")
     assert code == 0
     assert list(json.loads(out)) == ["fact_or_fair"]

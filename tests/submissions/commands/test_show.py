@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.submissions.commands.show import results as show
 from fairspace.submissions.commands.show.instruments import other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import without_number
+from fairspace.submissions.commands.show.results import show_result
+from fairspace.submissions.commands.show.tables import values
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -25,11 +26,11 @@ def test_values_without_a_number_stand_below_the_table_once_per_reason_and_none_
         undefined("d", "too few", expected=3, valid=2),
     ]
     assert without_number(rows) == [f"Not run: {reason}", "  a 0/7, c 0/9", "Undefined: too few", "  d 2/3"]
-    show.values("Raw values", rows)
+    values("Raw values", rows)
     out = capsys.readouterr().out
     assert " ".join(out.split()).count(" ".join(reason.split())) == 1
     assert len(out.splitlines()) == 11
-    show.values("Raw values", rows[:1])
+    values("Raw values", rows[:1])
     assert "a 0/7" in capsys.readouterr().out
 
 
@@ -41,7 +42,7 @@ def test_the_share_of_tier_2_is_told_even_when_it_is_0(
     assert tier_2_share(result) == ""
     accuracy = replace(result.values["competence_accuracy"], evidence={"tier_2_share": share})
     result = replace(result, values={**result.values, "competence_accuracy": accuracy})
-    show.result(result)
+    show_result(result)
     sentence = f"{told} of the answers to the occupation question were decided by tier 2 (embedding)."
     assert sentence in capsys.readouterr().out
 
@@ -65,8 +66,8 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
     assert float(low) < float(measured_) < float(high)
     assert ("score IFS_Gen", "threshold of tier 2") not in by_name
     assert notes[0].startswith("Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding.")
-    show.result(replace(result, variants=variants))
+    show_result(replace(result, variants=variants))
     out = capsys.readouterr().out
     assert "Other instruments" in out
-    show.result(result)
+    show_result(result)
     assert "Other instruments" not in capsys.readouterr().out

@@ -58,7 +58,7 @@ def options(found: Any) -> set[str]:
     return {option for parameter in found.params for option in [*parameter.opts, *parameter.secondary_opts]}
 
 
-RUNNING = [["run"], ["judge"], ["plan"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
+RUNNING = [["run"], ["judge"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
 
 
 def test_every_error_code_is_on_the_page_with_its_meaning() -> None:
@@ -85,7 +85,7 @@ def test_every_option_that_the_text_names_exists() -> None:
 def test_every_command_that_runs_models_is_shown_with_its_own_options() -> None:
     shown = {" ".join(words[: len(each)]) for words in commands() for each in RUNNING}
     assert {" ".join(each) for each in RUNNING} <= shown
-    for words in (["run"], ["plan"], ["judge"]):
+    for words in (["run"], ["judge"]):
         own = options(command(words)) - {"--help", "--batch", "--device", "--max-connections", "--top-p", "--score"}
         missing = sorted(option for option in own if option not in PAGE)
         assert not missing

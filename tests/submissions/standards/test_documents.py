@@ -330,8 +330,8 @@ def test_the_command_lists_shows_compares_proposes_and_checks(run: Run, tmp_path
         ("standard", "check"),
         ("standard", "propose", "second", "--why", "A test."),
         ("standard", "diff", "iris/inaugural", "iris/algorithm_1"),
-        ("validate",),
-        ("board",),
+        ("standard", "validate"),
+        ("leaderboard", "show"),
         ("store", "check"),
     ],
 )

@@ -158,8 +158,8 @@ def test_a_sector_that_a_standard_adds_is_summed_and_validated_with_the_six(monk
 
 
 def test_the_command_prints_the_printed_figures_beside() -> None:
-    text = CliRunner().invoke(app, ["validate"]).output
+    text = CliRunner().invoke(app, ["standard", "validate"]).output
     for told in ("0.9286", "47 not printed one by one", "0.76"):
         assert told in text
-    (found,) = json.loads(CliRunner().invoke(app, ["validate", "--json"]).output)
+    (found,) = json.loads(CliRunner().invoke(app, ["standard", "validate", "--json"]).output)
     assert len(found["leave_one_out"]) == 60

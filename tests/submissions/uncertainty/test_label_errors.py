@@ -18,8 +18,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED
 from fairspace.submissions.benchmarks.iris.variants import HELD
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission, read_submission
-from fairspace.submissions.commands.show import results as show
 from fairspace.submissions.commands.show.numbers import number
+from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission, Tool
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
@@ -300,7 +300,7 @@ def test_iris_shows_values_without_the_labellers_errors_beside_the_raw_ones(
     assert abs((found.values["RD_skin"].value or 0) - 0.5) > 0.04
     again = Result.from_json(found.to_json())
     assert again.variants == found.variants
-    show.result(found)
+    show_result(found)
     out = capfd.readouterr().out
     assert "Corrected for the labeller's errors" in out
     assert "Corrected by people's labels" in out

@@ -1,0 +1,16 @@
+"""The names of the datasets: the folders beside this file that declare one. Nothing of a dataset is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FIRST = ("iris_ideal_52", "iris_steer_60", "iris_gen_52", "iris_classifier_25")
+"""Datasets that stand first wherever all are listed; the others follow in the order of the alphabet."""
+
+
+def _order(name: str) -> tuple[int, str]:
+    return FIRST.index(name) if name in FIRST else len(FIRST), name
+
+
+NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/plan.py")), key=_order))
+"""Every folder of `builders/` with a `plan.py`: what is asked, beside its `dataset.py`."""

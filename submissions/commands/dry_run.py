@@ -1,0 +1,76 @@
+"""`fairspace run --dry-run`: what a run will take, and the smallest difference that it can show; nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairspace.submissions.commands.app import print_json
+from fairspace.submissions.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairspace.submissions.running.asking.inspect_task import Chosen
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What the options that only `--dry-run` takes say.
+
+    Args:
+        images_only: leave out what is answered with text.
+        judges: judges of genres.
+        seconds_per_request: measured; None takes an estimate, likewise `seconds_per_image`.
+        image_tokens: tokens of an image that is shown; None takes OpenAI's rule.
+        as_json: print JSON.
+    """
+
+    images_only: bool
+    judges: tuple[str, ...]
+    seconds_per_request: float | None
+    seconds_per_image: float | None
+    image_tokens: int | None
+    as_json: bool
+
+    def check_unused(self) -> None:
+        """UsageError if one of these options is set, for a run that asks."""
+        options: Mapping[str, object] = {
+            "--images-only": self.images_only,
+            "--judge": self.judges,
+            "--seconds-per-request": self.seconds_per_request is not None,
+            "--seconds-per-image": self.seconds_per_image is not None,
+            "--image-tokens": self.image_tokens is not None,
+            "--json": self.as_json,
+        }
+        if used := [name for name, value in options.items() if value]:
+            raise UsageError(f"{', '.join(used)} can only be given with --dry-run; add it, or leave the option out.")
+
+    def show(self, chosen: Chosen, model: str, images: str, prices: Path | None, connections: int) -> None:
+        """Print the plan of a run. RunError for a task that the benchmark lacks, or prices that lack a model."""
+        from fairspace.submissions.commands.show.plan import show_plan
+        from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
+        from fairspace.submissions.running.asking.prices import read_prices
+        from fairspace.submissions.running.planning.images import made_parts
+        from fairspace.submissions.running.planning.plan import PlanSettings, plan
+        from fairspace.submissions.running.run import check_tasks, text_tasks
+
+        check_tasks(chosen)
+        texts = () if self.images_only else text_tasks(chosen)
+        opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
+        made = made_parts(chosen) if images or self.images_only else []
+        settings = PlanSettings(
+            model=model,
+            image_model=images,
+            judges=self.judges,
+            prices=read_prices(prices) if prices else None,
+            concurrency=connections,
+            seconds_per_request=self.seconds_per_request,
+            seconds_per_image=self.seconds_per_image,
+            image_tokens=self.image_tokens,
+        )
+        planned = plan(opened, settings, made)
+        if self.as_json:
+            print_json(planned.to_json())
+        else:
+            show_plan(planned)

@@ -1,0 +1,99 @@
+"""The commands that write what to show a model, and submissions: `fairspace items`, `baseline` and `import genres`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairspace.submissions.benchmarks.names import NAMES
+from fairspace.submissions.commands.app import RUN, SCORE, app, importing
+from fairspace.submissions.commands.checked import checked_submission
+from fairspace.submissions.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairspace.submissions.format.schema import Submission
+
+BASELINES = ("random", "constant", "stereotyped", "balanced", "refusing")
+
+
+@app.command(epilog="Example: fairspace baseline random --benchmark genres --out random-genres", rich_help_panel=SCORE)
+def baseline(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BASELINES)}.", metavar="NAME")],
+    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    seed: Annotated[int, typer.Option(help="Seed of the random parts.")] = 0,
+) -> None:
+    """Write a full-size submission of a trivial model: a chance line of the board."""
+    from fairspace.submissions.benchmarks.baselines import write_baseline
+    from fairspace.submissions.progress import reported
+
+    with reported(f"Writing {out}") as report:
+        write_baseline(name, benchmark, out, seed=seed, progress=report)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
+
+
+@app.command(epilog="Example: fairspace items genres --out genres-items", rich_help_panel=RUN)
+def items(
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
+    out: Annotated[Path, typer.Option(help="Folder to write; one Parquet file for each task.")],
+    neutral: Annotated[
+        Path | None, typer.Option(help="IRIS: a submission with annotated neutral images; adds its steer prompts.")
+    ] = None,
+    narratives: Annotated[
+        Path | None, typer.Option(help="GENRES: a submission with narratives; adds the prompts of its judge.")
+    ] = None,
+) -> None:
+    """Write what to show a model: ids and prompts of every task."""
+    import pyarrow.parquet as pq
+
+    from fairspace.builders.iris.items import steer_items
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+
+    found = find_benchmark(benchmark).items()
+    if neutral is not None:
+        from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
+
+        counts = neutral_group_counts(_submission_to(benchmark, "iris", neutral, "--neutral"))
+        if not counts.any():
+            raise UsageError(f"{neutral} has no labelled neutral image; the steer prompts follow from those.")
+        found["generation_steer"] = steer_items(counts)
+    if narratives is not None:
+        from fairspace.submissions.benchmarks.genres.ask import judge_items
+
+        judged = judge_items(_submission_to(benchmark, "genres", narratives, "--narratives"))
+        if not judged:
+            raise UsageError(f"{narratives} has no narrative that can be split; there is nothing to judge.")
+        found |= judged
+    out.mkdir(parents=True, exist_ok=True)
+    for task, table in found.items():
+        pq.write_table(table, out / f"{task}.parquet")
+        typer.echo(f"{out / task}.parquet: {table.num_rows} items")
+
+
+def _submission_to(benchmark: str, wanted: str, path: Path, option: str) -> Submission:
+    """The submission that an option for one benchmark names. UsageError if it, or the command, is for another one."""
+    if benchmark != wanted:
+        raise UsageError(f"{option} is for {wanted}, not for {benchmark}.")
+    checked = checked_submission(path)
+    if checked.meta.benchmark != wanted:
+        raise UsageError(f"{path} is a submission to {checked.meta.benchmark}; {option} takes one to {wanted}.")
+    return checked
+
+
+@importing.command("genres", epilog="Example: fairspace import genres model_mf_*.jsonl.gz --out my-submission")
+def import_genres(
+    files: Annotated[list[Path], typer.Argument(help="JSONL files in the authors' published layout, plain or gzip.")],
+    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
+    model: Annotated[str | None, typer.Option(help="Name of the model; from the file names if left out.")] = None,
+    revision: Annotated[str, typer.Option(help="Commit, date or version of the model.")] = "not stated",
+    organisation: Annotated[str, typer.Option(help="Who made the model.")] = "not stated",
+    licence: Annotated[str, typer.Option(help="Its licence, an SPDX identifier where there is one.")] = "not stated",
+    contact: Annotated[str, typer.Option(help="Where questions can be asked.")] = "not stated",
+) -> None:
+    """Import GENRES responses in the layout that the paper's authors published."""
+    from fairspace.submissions.benchmarks.genres.importing.files import import_genres as imported
+
+    imported(files, out, model=model, revision=revision, organisation=organisation, licence=licence, contact=contact)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")

@@ -1,0 +1,84 @@
+"""`fairspace leaderboard`: show the board in the terminal, or serve it to browsers on this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairspace.submissions.benchmarks.names import NAMES
+from fairspace.submissions.commands.app import DEFAULT_STORE, SPACE, Json, StoreOption, command_group, print_json
+from fairspace.submissions.commands.store import existing_store, open_store
+from fairspace.submissions.errors import UsageError
+
+app = command_group("leaderboard", SPACE, "Show the board here, or serve it to browsers.")
+
+
+@app.command(epilog="Example: fairspace leaderboard show --benchmark iris --standard algorithm_1")
+def show(
+    benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
+    standard: Annotated[str, typer.Option(help="Standard to show the board under.")] = "inaugural",
+    store: StoreOption = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Show the board: published figures, scored submissions and baselines."""
+    from fairspace.leaderboard_space.state import State
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+    from fairspace.submissions.commands.show.board import row_json, show_board
+    from fairspace.submissions.results.row_errors import with_errors
+
+    names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
+    if not names:
+        raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace standard list` shows all.")
+    storage = open_store(store) if store == DEFAULT_STORE else existing_store(store)
+    state = State(storage)
+    state.refresh()
+    boards = {name: state.board(name, standard) for name in names}
+    storage.close()
+    if as_json:
+        print_json({name: [row_json(row) for row in with_errors(rows, standard)] for name, rows in boards.items()})
+    else:
+        for name, rows in boards.items():
+            show_board(name, standard, rows)
+
+
+@app.command(epilog="Example: fairspace leaderboard serve --port 7860 --insecure-local")
+def serve(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)] = 7860,
+    store: StoreOption = DEFAULT_STORE,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
+    ] = False,
+    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines while nobody waits.")] = True,
+    admin: Annotated[
+        list[str] | None, typer.Option(help="A maintainer, who may withdraw rows; can be given again.")
+    ] = None,
+) -> None:
+    """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
+    from fairspace.leaderboard_space.app import serve as serve_board
+    from fairspace.leaderboard_space.settings import Settings
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    settings = Settings.from_environment()
+    if "FAIRSPACE_WORK" not in os.environ and "://" not in store:
+        settings = replace(settings, work=Path(f"{store}.work"))
+    settings = replace(
+        settings,
+        store=store,
+        insecure_local=insecure_local,
+        baselines=settings.baselines and baselines,
+        admins=(*settings.admins, *(admin or ())),
+    )
+    typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
+    if not insecure_local:
+        typer.echo("It can be read; handing in needs --insecure-local here, or a Space where users sign in.")
+    serve_board(settings, port=port)
