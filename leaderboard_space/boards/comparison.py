@@ -9,7 +9,7 @@ from fairspace.leaderboard_space.boards.differences import Difference, differenc
 from fairspace.leaderboard_space.boards.figures.figures import value_of
 from fairspace.leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
 from fairspace.leaderboard_space.boards.text import coverage, shortened, shown
-from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, Granular
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
@@ -58,26 +58,20 @@ class Line:
 
 
 def lines(benchmark: str, rows: Sequence[Row], standard: str = "inaugural") -> dict[str, list[Line]]:
-    """Heading -> lines. IRIS: the scores, then the 60 values by sector, then further ones; others: by kind of value."""
+    """Heading -> lines: the scores, the values that the benchmark describes, then further ones by kind of value."""
     between = differences(benchmark, rows, standard)
     scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]
     found: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
+    about = find_benchmark(benchmark).about()
     shown: set[str] = set()
-    if benchmark == "iris":
-        for sector in SECTORS:
-            metrics = [metric for metric in GRANULAR if metric.sector == sector]
-            found[f"{sector.replace('_', ' ')}: its {len(metrics)} values"] = [
-                _line(metric.name, describe(metric), rows, metric.name, *_PRINTED_AS.get(metric.name, ()))
-                for metric in metrics
-            ]
-            shown |= {name for metric in metrics for name in (metric.name, f"{sector}.{metric.name}")}
-            shown |= {name for metric in metrics for name in _PRINTED_AS.get(metric.name, ())}
+    for heading, values in about.values.items():
+        found[heading] = [_line(value.name, value.title, rows, value.name, *value.printed) for value in values]
+        shown |= {name for value in values for name in (value.name, *value.printed)}
     scores = set(_names(rows, "scores"))
     for name in _names(rows, "values"):
         if name in shown or name in scores:
             continue
-        heading = "Further values" if benchmark == "iris" else _heading(name)
-        found.setdefault(heading, []).append(_line(name, "", rows, name))
+        found.setdefault(about.further or _heading(name), []).append(_line(name, "", rows, name))
     return {heading: those for heading, those in found.items() if those}
 
 
@@ -100,19 +94,6 @@ def _between(one: Difference, cell: Cell, value: Value) -> str:
     digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
     low, high = (number(scale * end, digits, signed=True) for end in (one.low, one.high))
     return f"difference {low} to {high}: {one.verdict}"
-
-
-_PRINTED_AS = {"Penalty_delta_GSR": ("BIS_Gen.delta_GSR",)} | {
-    metric.name: (f"{metric.sector}.{metric.name}",) for metric in GRANULAR if metric.name != "Penalty_delta_GSR"
-}
-"""What the paper's tables call a value."""
-
-
-def describe(metric: Granular) -> str:
-    """One of the 60 values in words."""
-    attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
-    parts = [metric.metric.replace("_", " "), attribute, metric.reference]
-    return ", ".join(part for part in parts if part)
 
 
 def _names(rows: Sequence[Row], kind: str) -> list[str]:

@@ -11,27 +11,12 @@ from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
 from fairspace.submissions.benchmarks.published import EVALUATORS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value
 
-METRICS = {
-    "M1": "warmth %",
-    "M2": "valence",
-    "M3": "subject",
-    "M4": "status %",
-    "M5": "emotion",
-    "M6": "positive %",
-    "M7": "rounded",
-    "M8": "main role",
-}
-RELATIONS = {
-    "Communal sharing": "cs",
-    "Equality matching": "em",
-    "Market pricing": "mp",
-    "Authority ranking": "ar",
-}
 TOTAL = Column("TBS", "TBS", digits=3)
 
 

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairspace.builders.iris.labour import REGIONS
-from fairspace.leaderboard_space.boards.comparison import describe
 from fairspace.leaderboard_space.boards.figures.figures import Table
-from fairspace.leaderboard_space.boards.genres import METRICS as GENRES_METRICS
-from fairspace.leaderboard_space.boards.genres import RELATIONS
-from fairspace.leaderboard_space.boards.stereotypical_bias import SCENARIOS, TOPS
-from fairspace.metrics.fact_or_fair.formula import GROUPS
-from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
@@ -96,63 +89,20 @@ def _text(value: Any) -> str:
 
 def metrics(benchmark: str, standard: Any) -> tuple[str, Table]:
     """What a standard scores: a heading and a table."""
-    if benchmark == "iris":
-        lines = [
-            [metric.name, metric.sector.replace("_", " "), describe(metric), _bound(metric.bound)]
-            for metric in standard.metrics
-        ]
-        return f"The {len(standard.metrics)} values", Table(["Value", "Sector", "What it is", "Largest"], lines)
-    if benchmark == "fact_or_fair":
-        kinds = {"llm": "language models", "t2i": "image models"}
-        lines = [
-            [context, title, attribute, ", ".join(groups)]
-            for kind, title in kinds.items()
-            for context in CONTEXTS[kind]
-            for attribute, groups in GROUPS.items()
-        ]
-        return "The questions", Table(["Context", "Asked of", "Attribute", "Groups"], lines)
-    if benchmark == "stereotypical_bias":
-        lines = [
-            [f"{attribute}_{scenario}", attribute, title, _text(top)]
-            for attribute, top in TOPS.items()
-            for scenario, title in SCENARIOS.items()
-        ]
-        return "The six scores", Table(["Score", "Attribute", "Scenario", "Largest"], lines)
-    lines = [[name, title] for name, title in GENRES_METRICS.items()]
-    relations = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
-    lines += [["by relational model", f"each metric also for {relations}"]]
-    return "The eight metrics", Table(["Metric", "What it is: the man's figure minus the woman's"], lines)
-
-
-def _bound(bound: float | None) -> str:
-    return "none: log(1 + value) is taken" if bound is None else number(bound, 3)
+    scored = find_benchmark(benchmark).about().scored(standard)
+    return scored.heading, Table(scored.headers, scored.rows)
 
 
 def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
     """Which models a standard's numbers were set by: a sentence, and a table where there is one."""
     if not standard.cohort:
         return "None: every score stands for itself, and needs no other models.", None
-    told = (
-        f"{len(standard.cohort)} models: {plain(', '.join(standard.cohort))}. Their figures: {standard.cohort_source}."
-    )
-    if benchmark == "iris":
-        return told, _calibration(standard) if standard.calibration else None
-    headers = ["Judge's family", *(f"{metric} mean ± deviation" for metric in GENRES_METRICS)]
-    lines = [
-        [name, *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(one.mean, one.std, strict=True))]
-        for name, one in standard.cohorts.items()
-    ]
-    return f"{told} One cohort per judge's family; TBS adds up distances from their means.", Table(headers, lines)
-
-
-def _calibration(standard: Any) -> Table:
-    """The magnitudes that S was calibrated on."""
-    parts = (*standard.sectors, "total")
-    lines = [
-        [plain(one.model), plain(one.organisation), *(number(one.magnitudes.get(part), 3) for part in parts)]
-        for one in standard.calibration
-    ]
-    return Table(["Model", "Organisation", *(part.replace("_", " ") for part in parts)], lines)
+    models = plain(", ".join(standard.cohort))
+    text = f"{len(standard.cohort)} models: {models}. Their figures: {standard.cohort_source}."
+    figures = find_benchmark(benchmark).about().cohort(standard)
+    if figures is None:
+        return text, None
+    return f"{text} {figures.heading}".rstrip(), Table(figures.headers, figures.rows)
 
 
 @dataclass(frozen=True)
@@ -195,7 +145,7 @@ INTERVALS = 200
 
 def triggers(benchmark: str, standard: Any, rows: Sequence[Row]) -> tuple[Succession, Table] | None:
     """Whether a next standard is due, with the models that say so; None for benchmarks whose papers ask for none."""
-    if benchmark != "iris":
+    if not find_benchmark(benchmark).about().succession:
         return None
     found = succession(rows, standard.name, standard.sectors, standard.cohort, INTERVALS)
     lines = [
@@ -211,17 +161,9 @@ def triggers(benchmark: str, standard: Any, rows: Sequence[Row]) -> tuple[Succes
     return found, Table(headers, lines[:INTERVALS])
 
 
-def references(benchmark: str) -> list[str]:
+def references(benchmark: str) -> Sequence[str]:
     """Which outside figures the scores are compared with, as Markdown of ours."""
-    if benchmark == "iris":
-        return [f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS]
-    if benchmark == "fact_or_fair":
-        return [
-            "**paper**: the groups that the authors' labels name as highest and lowest of 19 statistics.",
-            "**revised**: the same, by the official figures that could be found again, with their sources "
-            "(`builders/reference/fact_or_fair_statistics.csv`); what no figure decides is left out.",
-        ]
-    return []
+    return find_benchmark(benchmark).about().references
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:

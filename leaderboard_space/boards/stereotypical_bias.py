@@ -24,13 +24,11 @@ from fairspace.leaderboard_space.boards.figures.figures import (
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value, measured, undefined
-
-SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
-TOPS = {"gender": 0.5, "race": 0.375}
 
 
 def _columns(suffix: str) -> tuple[Column, ...]:

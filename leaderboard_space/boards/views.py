@@ -1,18 +1,18 @@
-"""The pages of the four benchmarks, in the order of their tabs."""
+"""The pages of the benchmarks, in the order of their tabs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from importlib import import_module
 
-from fairspace.leaderboard_space.boards import fact_or_fair, genres, iris, stereotypical_bias
 from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import did_you_mean
 
-VIEWS: dict[str, View] = {
-    view.benchmark: view for view in (iris.VIEW, fact_or_fair.VIEW, stereotypical_bias.VIEW, genres.VIEW)
-}
+VIEWS: dict[str, View] = {name: import_module(f"{__package__}.{name}").VIEW for name in NAMES}
+"""Benchmark -> its page, from `boards/<benchmark>.py`."""
 
 
 def chosen_view(benchmark: str) -> View:

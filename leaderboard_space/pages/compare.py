@@ -69,7 +69,7 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
         if len(own) < MOST_CHOSEN
         else [],
         figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
-        profiles=[(row, profiles(row, standard)) for row in chosen] if view.benchmark == "iris" else [],
+        profiles=[(row, profiles(row, standard)) for row in chosen] if view.labels else [],
         lines=lines(view.benchmark, with_errors(_sure(state, chosen), standard), standard) if chosen else {},
         facts=facts(chosen),
         making=making(chosen),

@@ -19,7 +19,6 @@ from fairspace.leaderboard_space.boards.standard_facts import (
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
 router = APIRouter(include_in_schema=False)
@@ -64,7 +63,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         origin=origin(benchmark, one),
         triggers=triggers(benchmark, one, rows),
         references=references(benchmark),
-        archetypes=ARCHETYPES if benchmark == "iris" else {},
+        archetypes=about.about().archetypes,
         ranked=sum(row.rank is not None for row in rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),

@@ -20,6 +20,7 @@ from fairspace.submissions.values import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
 
     Variants = Callable[[Any, "Values"], Sequence[Variant]]
@@ -168,6 +169,7 @@ class Benchmark:
         cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
         baseline: name of a trivial model, seed -> the tables that it hands in.
         power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
+        about: what pages say of it in words.
         published: name of a standard -> the rows that the paper prints.
         judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
         options: option of a run that not every benchmark has -> its values, the default first.
@@ -183,6 +185,7 @@ class Benchmark:
     higher_is_better: bool
     baseline: Callable[[str, int], dict[str, pa.Table]]
     power: Callable[[Any], list[Any]]
+    about: Callable[[], About]
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
     judge: Lazy | None = None
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)

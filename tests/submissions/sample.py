@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from fairspace.submissions.benchmarks.about import About, Listing
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
 from fairspace.submissions.benchmarks.task import Task
@@ -58,6 +59,7 @@ BENCH = Benchmark(
     higher_is_better=True,
     baseline=lambda name, seed: {},
     power=lambda chosen: [],
+    about=lambda: About(lambda standard: Listing("", [], [])),
 )
 
 

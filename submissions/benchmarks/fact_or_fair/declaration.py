@@ -62,6 +62,7 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.fact_or_fair.baselines:tables"),
+    about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.fact_or_fair.power:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
     cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],

@@ -66,6 +66,7 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
+    about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.genres.power:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
     judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),

@@ -84,6 +84,7 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
+    about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.iris.power:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},

@@ -62,6 +62,7 @@ BENCHMARK = Benchmark(
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
+    about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.power:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
     options={"prefix": tuple(plan.PREFIXES)},

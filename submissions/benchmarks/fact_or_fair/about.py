@@ -1,0 +1,33 @@
+"""FACT-OR-FAIR in words, for pages: the contexts that are scored, and whose labels say what is factual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairspace.metrics.fact_or_fair.formula import GROUPS
+from fairspace.submissions.benchmarks.about import About, Listing
+from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS
+
+
+def about() -> About:
+    """What pages say of FACT-OR-FAIR."""
+    return About(
+        scored,
+        references=[
+            "**paper**: the groups that the authors' labels name as highest and lowest of 19 statistics.",
+            "**revised**: the same, by the official figures that could be found again, with their sources "
+            "(`builders/reference/fact_or_fair_statistics.csv`); what no figure decides is left out.",
+        ],
+    )
+
+
+def scored(standard: Any) -> Listing:
+    """The contexts of both kinds of model, by attribute."""
+    kinds = {"llm": "language models", "t2i": "image models"}
+    rows = [
+        [context, title, attribute, ", ".join(groups)]
+        for kind, title in kinds.items()
+        for context in CONTEXTS[kind]
+        for attribute, groups in GROUPS.items()
+    ]
+    return Listing("The questions", ["Context", "Asked of", "Attribute", "Groups"], rows)

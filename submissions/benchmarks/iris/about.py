@@ -1,0 +1,67 @@
+"""IRIS in words, for pages: its 60 values, the models that calibrated a standard, and the labour statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairspace.builders.iris.labour import REGIONS
+from fairspace.metrics.iris_score.standards import ARCHETYPES, GRANULAR, SECTORS, Granular
+from fairspace.submissions.benchmarks.about import About, Described, Listing
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+
+
+def about() -> About:
+    """What pages say of IRIS."""
+    values = {}
+    for sector in SECTORS:
+        metrics = [metric for metric in GRANULAR if metric.sector == sector]
+        heading = f"{sector.replace('_', ' ')}: its {len(metrics)} values"
+        values[heading] = [Described(metric.name, describe(metric), _printed(metric)) for metric in metrics]
+    return About(
+        scored,
+        calibration,
+        references=[f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS],
+        values=values,
+        further="Further values",
+        archetypes=ARCHETYPES,
+        succession=True,
+    )
+
+
+def describe(metric: Granular) -> str:
+    """One of the 60 values in words."""
+    attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
+    parts = [metric.metric.replace("_", " "), attribute, metric.reference]
+    return ", ".join(part for part in parts if part)
+
+
+def scored(standard: Any) -> Listing:
+    """The values that a standard scores, each with its sector and bound."""
+    rows = [
+        [metric.name, metric.sector.replace("_", " "), describe(metric), _bound(metric.bound)]
+        for metric in standard.metrics
+    ]
+    return Listing(f"The {len(standard.metrics)} values", ["Value", "Sector", "What it is", "Largest"], rows)
+
+
+def calibration(standard: Any) -> Listing | None:
+    """The magnitudes that S was calibrated on."""
+    if not standard.calibration:
+        return None
+    parts = (*standard.sectors, "total")
+    rows = [
+        [plain(model.model), plain(model.organisation), *(number(model.magnitudes.get(part), 3) for part in parts)]
+        for model in standard.calibration
+    ]
+    return Listing("", ["Model", "Organisation", *(part.replace("_", " ") for part in parts)], rows)
+
+
+def _bound(bound: float | None) -> str:
+    return "none: log(1 + value) is taken" if bound is None else number(bound, 3)
+
+
+def _printed(metric: Granular) -> tuple[str, ...]:
+    """What the paper's tables call a value."""
+    name = "BIS_Gen.delta_GSR" if metric.name == "Penalty_delta_GSR" else f"{metric.sector}.{metric.name}"
+    return (name,)
