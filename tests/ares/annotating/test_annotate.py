@@ -188,7 +188,9 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 import pyarrow.parquet as pq
-from ares import annotate as whole, annotate_session, annotate_shards, classifying_ares, evaluate
+from fairspace.ares import classifying_ares
+from fairspace.ares.annotating import annotate as whole, session, shards as annotate_shards
+from fairspace.ares.evaluating import evaluate
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 def at(number, function):
     calls = []
