@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-pytest_plugins = ["tests.cpu_seconds"]
+pytest_plugins = ["tests.cpu_seconds", "tests.only"]
 
 os.environ.update(
     {

@@ -13,7 +13,7 @@ import builtins
 import json
 import os
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not hasattr(config, "workerinput"):
         return
     known = _read()
-    wall: Counter[str] = Counter()
+    wall: defaultdict[str, float] = defaultdict(float)
     for item in items:
         guess = 10.0 if _mark(item) else 0.1
         wall[_file(item.nodeid)] += known.get(item.nodeid, {}).get("wall", guess)
@@ -128,7 +128,7 @@ class _Writer:
     """Collects reports, and writes the file at the end."""
 
     def __init__(self) -> None:
-        self.wall: Counter[str] = Counter()
+        self.wall: defaultdict[str, float] = defaultdict(float)
         self.tests: dict[str, dict[str, Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

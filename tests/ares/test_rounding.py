@@ -18,7 +18,7 @@ from fairspace.ares.modeling_ares import AresModel, Observed
 from fairspace.ares.rounding_ares import NOISE, STEP, near_the_middle, rounded
 from fairspace.ares.training.data import DrawnFaces
 
-IMAGES = 160
+IMAGES = 80
 MODES = ("full", "vote", "no_fusion", "clip")
 
 
