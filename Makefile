@@ -2,7 +2,6 @@
 PYTHON ?= python3
 PORT ?= 7860
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export GRADIO_ANALYTICS_ENABLED := False
 export HF_HUB_DISABLE_TELEMETRY := 1
 
@@ -21,7 +20,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup check test test-fast bench leaderboard format clean
+.PHONY: help base setup check test bench mutants leaderboard format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,17 +32,13 @@ base: $(if $(wildcard .venv/.all),.venv/.all,.venv/.base)  ## Install what the c
 
 setup: .venv/.all  ## Install every extra and the tools of development as well.
 
-test: setup  ## Run all tests; with ONLY=genres those of one benchmark, dataset or metric and what depends on it.
-	$(PYTEST) --only "$(ONLY)"
+test: setup  ## Run all tests.
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-test-fast: setup  ## Run the tests without the marks slow, process and browser.
-	$(PYTEST) --only "$(ONLY)" -m "not slow and not process and not browser"
-
-check: setup  ## Lint, formatting, types, and no long test without a mark in the last runs.
+check: setup  ## Lint, formatting and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m tests.cpu_seconds
 
 format: setup  ## Mend lint and formatting.
 	$(BIN)/ruff check --fix .
@@ -51,6 +46,9 @@ format: setup  ## Mend lint and formatting.
 
 bench: setup  ## Measure speed and memory beside peers.
 	$(BIN)/python -m tests.benchmarks
+
+mutants: setup  ## Put small slips into formulas, scoring, uncertainty, reading and intake, and see that tests notice.
+	$(BIN)/python -m tests.mutants
 
 clean:  ## Remove the environment and the caches of tools; boards in .fairspace stay.
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build fairspace.egg-info

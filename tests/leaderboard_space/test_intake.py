@@ -103,7 +103,11 @@ def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -
 def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:
     intake = opened(tmp_path, upload_bytes=3)
     assert code(lambda: hand_in(intake, tmp_path, "four")) == "UPLOAD_TOO_LARGE"
-    assert code(lambda: hand_in(intake, tmp_path, "one", organisation="another")) == "ORGANISATION_UNKNOWN"
+    with pytest.raises(SpaceError, match=r"'another'.*one of: lab, school") as refused:
+        hand_in(intake, tmp_path, "one", organisation="another")
+    assert refused.value.code == "ORGANISATION_UNKNOWN"
+    with pytest.raises(SpaceError, match="one of: none"):
+        hand_in(intake, tmp_path, "one", User("grace"), organisation="lab")
     assert intake.state.submissions() == []
     assert intake._coming == {}
     assert hand_in(intake, tmp_path, "one").size == 3
@@ -140,6 +144,8 @@ def test_each_quota_admits_as_many_as_it_says(setting: str, refused: str, tmp_pa
     with pytest.raises(SpaceError, match=r"2 .*waiting submissions of ADA.*at most 2") as raised:
         hand_in(intake, tmp_path, "three", User("ADA"))  # the Hub's names do not differ in case alone
     assert raised.value.code == refused
+    first = intake.state.submissions()[0].clock
+    assert raised.value.mend == ("wait until one is done" if setting == "waiting" else f"wait: {first} plus 24 hours")
     assert hand_in(intake, tmp_path, "three", User("grace")).outcome == "waiting"
 
 

@@ -1,0 +1,91 @@
+"""Which files are mutated, how many mutants of each area are drawn, and which tests are asked about a file."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = {"metrics": 60, "uncertainty": 40, "reading": 50, "intake": 20, "scoring": 70}
+"""Area -> mutants that are drawn from all of its files together."""
+FILES: dict[str, tuple[str, ...]] = {
+    "metrics": ("metrics/*/formula.py",),
+    "uncertainty": ("submissions/uncertainty/*.py",),
+    "reading": ("submissions/reading/*.py",),
+    "intake": ("leaderboard_space/intake.py",),
+    "scoring": (
+        "submissions/benchmarks/*/score.py",
+        "submissions/benchmarks/scoring_table.py",
+        "submissions/benchmarks/adjustment.py",
+        "submissions/results/scoring.py",
+        "submissions/results/tiers.py",
+    ),
+}
+PROBES = (
+    "association_bias",
+    "embedding_complexity",
+    "intent_consistency",
+    "projection_distortion",
+    "representation_similarity_bias",
+    "stepwise_bias",
+)
+"""Metrics whose tests stand together in one file."""
+FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("metrics/iris_score/*", ("tests/submissions/benchmarks/iris/test_score.py",)),
+    *((f"metrics/{name}/*", ("tests/metrics/modules/test_probes.py",)) for name in PROBES),
+    (
+        "submissions/uncertainty/*",
+        (
+            "tests/submissions/uncertainty",
+            "tests/submissions/benchmarks/iris/test_resample.py",
+            "tests/submissions/benchmarks/iris/test_score.py",
+            "tests/submissions/results/test_tiers.py",
+            "tests/submissions/results/test_hostile_results.py",
+            "tests/submissions/benchmarks/test_resample.py",
+        ),
+    ),
+    ("submissions/reading/images.py", ("tests/submissions/reading/test_images.py",)),
+    (
+        "submissions/reading/*",
+        (
+            "tests/submissions/checking/test_submission.py",
+            "tests/submissions/format/test_manifest.py",
+            "tests/submissions/checking/test_hostile.py",
+            "tests/submissions/reading",
+        ),
+    ),
+    ("submissions/benchmarks/iris/*", ("tests/submissions/benchmarks/iris/test_measure.py",)),
+    ("submissions/benchmarks/fact_or_fair/*", ("tests/submissions/benchmarks/fact_or_fair/test_measure.py",)),
+    ("submissions/benchmarks/genres/*", ("tests/submissions/benchmarks/genres/test_measure.py",)),
+    (
+        "submissions/benchmarks/stereotypical_bias/*",
+        ("tests/submissions/benchmarks/stereotypical_bias/test_measure.py",),
+    ),
+    (
+        "submissions/benchmarks/*",
+        (
+            "tests/submissions/benchmarks/test_adjustment.py",
+            "tests/submissions/benchmarks/test_resample.py",
+            "tests/submissions/standards/test_documents.py",
+        ),
+    ),
+    ("submissions/benchmarks/scoring_table.py", ("tests/submissions/benchmarks",)),
+    ("submissions/results/*", ("tests/submissions/results", "tests/submissions/benchmarks/test_adjustment.py")),
+)
+"""Pattern -> tests beside the mirror of a file, the fastest and nearest first."""
+
+
+def files(area: str) -> list[str]:
+    """The files of an area, in order."""
+    found = {str(path.relative_to(ROOT)) for pattern in FILES[area] for path in ROOT.glob(pattern)}
+    return sorted(name for name in found if not name.endswith("__init__.py"))
+
+
+def tests_of(file: str) -> tuple[str, ...]:
+    """The tests that are asked about a file: its mirror, then those of `FURTHER`, those that there are."""
+    path = Path(file)
+    name = path.parent.name if path.name == "formula.py" else path.stem
+    folder = Path("tests") / (path.parent.parent if path.name == "formula.py" else path.parent)
+    wanted = [str(folder / f"test_{name}.py")]
+    wanted += [test for pattern, tests in FURTHER if fnmatch(file, pattern) for test in tests]
+    return tuple(test for test in dict.fromkeys(wanted) if (ROOT / test).exists())
