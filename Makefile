@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 7860
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export GRADIO_ANALYTICS_ENABLED := False
 export HF_HUB_DISABLE_TELEMETRY := 1
 
@@ -20,7 +21,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup check test bench mutants leaderboard format clean
+.PHONY: help base setup check test test-fast bench mutants leaderboard format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,13 +33,17 @@ base: $(if $(wildcard .venv/.all),.venv/.all,.venv/.base)  ## Install what the c
 
 setup: .venv/.all  ## Install every extra and the tools of development as well.
 
-test: setup  ## Run all tests.
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+test: setup  ## Run all tests; with ONLY=genres those of one benchmark, dataset or metric and what depends on it.
+	$(PYTEST) --only "$(ONLY)"
 
-check: setup  ## Lint, formatting and types.
+test-fast: setup  ## Run the tests without the marks slow, process and browser.
+	$(PYTEST) --only "$(ONLY)" -m "not slow and not process and not browser"
+
+check: setup  ## Lint, formatting, types, and no long test without a mark in the last runs.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.cpu_seconds
 
 format: setup  ## Mend lint and formatting.
 	$(BIN)/ruff check --fix .

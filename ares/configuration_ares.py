@@ -75,8 +75,8 @@ class AresConfig(PretrainedConfig):
         escalation: 0.7 in the paper; 1 or more closes the escalation.
         minimum_confidence: answers below it are abstained from; 0 never abstains.
         image_size: pixels of the square that experts and router see.
-        tile: images per forward pass. Every pass has exactly so many rows (the last one is filled up), so an answer
-            does not depend on what else is in the batch.
+        tile: images per forward pass. Every pass has exactly so many rows (the last one is filled up), so that all run
+            on the same kernels; what an image's place in the pass still changes is rounded away (`rounding_ares`).
         fusion_hidden: width of the fusion regressor's hidden layers.
         vlm: how to reach the L2 vision-language model: `source` and `revision` of an InternVL-class checkpoint, or
             `endpoint` and `model` of an OpenAI-compatible server; empty for none.

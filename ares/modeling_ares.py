@@ -23,6 +23,7 @@ from transformers.utils import cached_file
 
 from .configuration_ares import AresConfig
 from .experts_ares import Expert, Stem, backbone
+from .rounding_ares import near_the_middle, rounded
 from .routing_ares import EscalationRouter, FastRouter, FusionRegressor, cut, meta_features, vote
 
 FAST, VOTE, ESCALATED, ABSTAINED = "fast", "vote", "escalated", "abstained"
@@ -53,17 +54,30 @@ class Arbiter(Protocol):
 
 @dataclass
 class Observed:
-    """What the fast router and the experts say of n images in one task.
+    """What the fast router, the experts and the fusion regressor say of n images in one task.
 
     Args:
         fast: (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed.
         probabilities: (n, experts, labels); nan where an expert was not asked.
-        embeddings: per expert (n, width), zero where it was not asked; None where none is needed.
+        value: (n,) regressed from all experts' embeddings; nan where not all were asked, or there is no regressor.
     """
 
-    fast: NDArray[np.float32]
+    fast: NDArray[np.float64]
     probabilities: NDArray[np.float64]
-    embeddings: list[torch.Tensor | None]
+    value: NDArray[np.float64]
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """(n, f): all of them."""
+        return np.column_stack([self.fast, self.probabilities.reshape(len(self.fast), -1), self.value])
+
+    def rounded(self) -> Observed:
+        """The same, rounded."""
+        return Observed(rounded(self.fast), rounded(self.probabilities), rounded(self.value))
+
+    def replace(self, row: int, other: Observed) -> None:
+        """Put what was seen of one image in the place of a row."""
+        self.fast[row], self.probabilities[row], self.value[row] = other.fast[0], other.probabilities[0], other.value[0]
 
 
 @dataclass
@@ -215,7 +229,7 @@ class AresModel(PreTrainedModel):
 
     @torch.inference_mode()
     def observe(self, pixel_values: torch.Tensor, *, everything: bool = False) -> dict[str, Observed]:
-        """What the fast router and the experts say of images.
+        """What the fast router and the experts say of images, rounded.
 
         Args:
             pixel_values: (n, 3, s, s) in [0, 1].
@@ -223,40 +237,55 @@ class AresModel(PreTrainedModel):
                 ablations than the configuration's.
 
         Returns:
-            Task -> what was seen.
+            Task -> what was seen. Does not depend on how images are put into batches; see `rounding_ares`.
         """
+        seen = self._observe(pixel_values, everything, self.config.tile)
+        unsure = np.any([near_the_middle(part.numbers).any(axis=1) for part in seen.values()], axis=0)
+        for row in np.flatnonzero(unsure).tolist():
+            alone = self._observe(pixel_values[row : row + 1], everything, 1)
+            for name, part in seen.items():
+                part.replace(row, alone[name])
+        return {name: part.rounded() for name, part in seen.items()}
+
+    @torch.inference_mode()
+    def _observe(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
+        """The same as the kernels give it, in passes of `tile` images."""
         n, kinds = len(pixel_values), self.config.kinds
         mode = self.config.ablation
         seen = {}
-        chances = self._fast(pixel_values, mode, everything)
-        needed = {}
+        chances = self._fast(pixel_values, mode, everything, tile)
+        needed: dict[str, NDArray[np.bool_]] = {}
         for task in self.config.tasks:
             name, shape = task["name"], (n, len(kinds), len(task["labels"]))
-            seen[name] = Observed(chances[name], np.full(shape, np.nan), [None] * len(kinds))
-            kind, sure = self.fast_path(seen[name])
+            seen[name] = Observed(chances[name], np.full(shape, np.nan), np.full(n, np.nan))
+            kind, sure = self.fast_path(seen[name].rounded())
             needed[name] = np.stack([~sure | (kind == place) | everything for place in range(len(kinds))])
         if mode in SINGLE and not everything:
             for mask in needed.values():
                 mask[:] = np.array([kind == mode for kind in kinds])[:, None]
+        pooled: dict[str, NDArray[np.bool_]] = {name: np.logical_and.reduce(needed[name]) for name in self.fusion}
+        embeddings: dict[str, list[torch.Tensor]] = {name: [] for name in self.fusion}
         for place, kind in enumerate(kinds):
             rows = np.flatnonzero(np.any([mask[place] for mask in needed.values()], axis=0))
             if not len(rows):
                 continue
-            hidden = self._tiled(self.stems[kind], pixel_values[torch.as_tensor(rows, device=pixel_values.device)])[0]
+            hidden = _tiled(self.stems[kind], pixel_values[torch.as_tensor(rows, device=pixel_values.device)], tile)[0]
             for task in self.config.tasks:
                 name = task["name"]
                 mine = np.flatnonzero(needed[name][place][rows])
                 if not len(mine):
                     continue
-                embedding, logits = self._tiled(
-                    self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)]
+                embedding, logits = _tiled(
+                    self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)], tile
                 )
-                chance = logits.float().softmax(-1).double().cpu().numpy()
-                seen[name].probabilities[rows[mine], place] = chance
-                if name in self.fusion:
-                    whole = torch.zeros(n, embedding.shape[1], dtype=embedding.dtype, device=embedding.device)
-                    whole[torch.as_tensor(rows[mine], device=embedding.device)] = embedding
-                    seen[name].embeddings[place] = whole
+                seen[name].probabilities[rows[mine], place] = logits.float().softmax(-1).double().cpu().numpy()
+                if name in pooled:
+                    answering = torch.as_tensor(pooled[name][rows[mine]], device=embedding.device)
+                    embeddings[name].append(embedding[answering])
+        for name, parts in embeddings.items():
+            if pooled[name].any():
+                value = _tiled(self.fusion[name], torch.cat(parts, dim=-1), tile)[0]
+                seen[name].value[pooled[name]] = value.float().double().cpu().numpy()
         return seen
 
     @torch.inference_mode()
@@ -268,24 +297,20 @@ class AresModel(PreTrainedModel):
             images: as in `decide`.
         """
         return {
-            task["name"]: self._decide_task(
-                task,
-                *self.fast_path(seen[task["name"]]),
-                seen[task["name"]].probabilities,
-                seen[task["name"]].embeddings,
-                images,
-            )
+            task["name"]: self._decide_task(task, *self.fast_path(seen[task["name"]]), seen[task["name"]], images)
             for task in self.config.tasks
         }
 
-    def _fast(self, pixels: torch.Tensor, mode: str, everything: bool) -> dict[str, NDArray[np.float32]]:
+    def _fast(self, pixels: torch.Tensor, mode: str, everything: bool, tile: int) -> dict[str, NDArray[np.float64]]:
         """Task -> (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed."""
         n, kinds = len(pixels), len(self.config.kinds)
         names = [task["name"] for task in self.config.tasks]
         if not everything and (mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1):
-            return {name: np.full((n, kinds), np.nan, np.float32) for name in names}
-        heads = self._tiled(lambda tile: tuple(self.fast(tile).values()), pixels)
-        return {name: logits.float().softmax(-1).cpu().numpy() for name, logits in zip(names, heads, strict=True)}
+            return {name: np.full((n, kinds), np.nan) for name in names}
+        heads = _tiled(lambda part: tuple(self.fast(part).values()), pixels, tile)
+        return {
+            name: logits.float().softmax(-1).double().cpu().numpy() for name, logits in zip(names, heads, strict=True)
+        }
 
     def fast_path(self, seen: Observed) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The expert that the router names per image, and whether it is sure enough."""
@@ -299,20 +324,18 @@ class AresModel(PreTrainedModel):
         task: Mapping[str, Any],
         fast_kind: NDArray[np.intp],
         fast_sure: NDArray[np.bool_],
-        probabilities: NDArray[np.float64],
-        embeddings: Sequence[torch.Tensor | None],
+        seen: Observed,
         images: Sequence[Any] | None,
     ) -> Decided:
-        mode, name = self.config.ablation, str(task["name"])
+        mode, name, probabilities = self.config.ablation, str(task["name"]), seen.probabilities
         n, kinds = len(probabilities), self.config.kinds
         value, escalation = np.full(n, np.nan), np.full(n, np.nan)
         if mode in SINGLE:
             mean = probabilities[:, kinds.index(mode)]
             return Decided(mean.argmax(axis=1), mean, [f"fast:{mode}"] * n, [""] * n, value, escalation)
         pooled = ~fast_sure
-        mean = np.where(
-            fast_sure[:, None], probabilities[np.arange(n), fast_kind], np.nan_to_num(probabilities).mean(axis=1)
-        )
+        pool = rounded(np.nan_to_num(probabilities).mean(axis=1))
+        mean = np.where(fast_sure[:, None], probabilities[np.arange(n), fast_kind], pool)
         label = mean.argmax(axis=1)
         label[pooled] = vote(probabilities[pooled])
         route = [f"{FAST}:{kinds[kind]}" if sure else VOTE for kind, sure in zip(fast_kind, fast_sure, strict=True)]
@@ -326,9 +349,7 @@ class AresModel(PreTrainedModel):
             escalated = np.zeros(n, bool)
         rows = np.flatnonzero(escalated)
         if task["arbiter"] == "fusion" and mode not in ("l2", "no_fusion") and len(rows):
-            joined = torch.cat([part for part in embeddings if part is not None], dim=-1)
-            picked = joined[torch.as_tensor(rows, device=joined.device)]
-            value[rows] = self._tiled(self.fusion[name], picked)[0].float().double().cpu().numpy()
+            value[rows] = seen.value[rows]
             label[rows] = cut(value[rows], task["cuts"])
             for row in rows:
                 route[row] = f"{ESCALATED}:fusion"
@@ -348,18 +369,6 @@ class AresModel(PreTrainedModel):
             label[row], route[row] = -1, ABSTAINED
             reason[row] = f"confidence below {self.config.minimum_confidence}"
         return Decided(label, mean, route, reason, value, escalation)
-
-    def _tiled(self, module: Callable[..., Any], rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Run a module over rows in passes of exactly `tile` rows, the last one filled up with its first row."""
-        tile, found = self.config.tile, []
-        for start in range(0, len(rows), tile):
-            part = rows[start : start + tile]
-            short = tile - len(part)
-            full = torch.cat([part, part[:1].expand(short, *part.shape[1:])]) if short else part
-            out = module(full)
-            outs = out if isinstance(out, tuple) else (out,)
-            found.append(tuple(each[: len(part)] for each in outs))
-        return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
 
     def classify(self, images: Any, **options: Any) -> list[list[Answer]]:
         """The answers for images of any kind, one per face; see `classifying_ares.classify`."""
@@ -433,3 +442,16 @@ def expert_name(task: str, kind: str) -> str:
 def escalation_file(task: str) -> str:
     """The file of a task's escalation router."""
     return f"escalation_{task}.json"
+
+
+def _tiled(module: Callable[..., Any], rows: torch.Tensor, tile: int) -> tuple[torch.Tensor, ...]:
+    """Run a module over rows in passes of exactly `tile` rows, the last one filled up with its first row."""
+    passes = []
+    for start in range(0, len(rows), tile):
+        part = rows[start : start + tile]
+        short = tile - len(part)
+        full = torch.cat([part, part[:1].expand(short, *part.shape[1:])]) if short else part
+        out = module(full)
+        outs = out if isinstance(out, tuple) else (out,)
+        passes.append(tuple(each[: len(part)] for each in outs))
+    return tuple(torch.cat(parts) for parts in zip(*passes, strict=True))

@@ -17,6 +17,7 @@ from torch import nn
 from transformers import EfficientNetConfig, EfficientNetModel
 
 from .experts_ares import normalised
+from .rounding_ares import rounded
 
 Floats = NDArray[np.float64]
 
@@ -79,13 +80,12 @@ class EscalationRouter:
         file.write_bytes(bytes(self.booster.save_raw(raw_format="json")))
 
     def probability(self, features: Floats) -> Floats:
-        """(n, f) meta-features -> (n,) probability that the image should be escalated."""
+        """(n, f) meta-features -> (n,) probability that the image should be escalated, rounded."""
         import xgboost
 
         if not len(features):
             return np.zeros(0)
-        found: Floats = self.booster.predict(xgboost.DMatrix(features)).astype(np.float64)
-        return found
+        return rounded(self.booster.predict(xgboost.DMatrix(features)))
 
 
 def meta_features(probabilities: Floats) -> Floats:
@@ -96,7 +96,7 @@ def meta_features(probabilities: Floats) -> Floats:
 
     Returns:
         (n, f): every probability; per expert its label, confidence, margin and entropy; the number of experts that
-        agree with the vote, the mean and the spread of their confidence in it.
+        agree with the vote, the mean and the spread of their confidence in it; all rounded.
     """
     n, experts, labels = probabilities.shape
     ordered = np.sort(probabilities, axis=2)
@@ -106,18 +106,20 @@ def meta_features(probabilities: Floats) -> Floats:
     voted = vote(probabilities)
     on_vote = probabilities[np.arange(n), :, voted]
     agreeing = (predicted == voted[:, None]).sum(axis=1)
-    return np.concatenate(
-        [
-            probabilities.reshape(n, experts * labels),
-            predicted,
-            confidence,
-            margin,
-            entropy,
-            agreeing[:, None],
-            on_vote.mean(axis=1, keepdims=True),
-            on_vote.std(axis=1, keepdims=True),
-        ],
-        axis=1,
+    return rounded(
+        np.concatenate(
+            [
+                probabilities.reshape(n, experts * labels),
+                predicted,
+                confidence,
+                margin,
+                entropy,
+                agreeing[:, None],
+                on_vote.mean(axis=1, keepdims=True),
+                on_vote.std(axis=1, keepdims=True),
+            ],
+            axis=1,
+        )
     )
 
 

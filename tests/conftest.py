@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-import pytest
+pytest_plugins = ["tests.cpu_seconds", "tests.only"]
 
 os.environ.update(
     {
@@ -17,31 +17,3 @@ os.environ.update(
         "HF_HOME": tempfile.mkdtemp(prefix="fairspace-hf-"),
     }
 )
-
-LONGEST = (
-    "tests/ares/annotating/test_annotate.py",  # trains the model that others wait for
-    "tests/test_publish_loop.py",  # builds the samples that others read
-    "tests/test_invariants.py",
-    "tests/submissions/running/test_runs_killed.py",
-    "tests/submissions/running/test_runs_stopped.py",
-    "tests/submissions/running/test_runs.py",
-    "tests/submissions/running/judging/test_judging.py",
-    "tests/submissions/running/local/test_transformers_path.py",
-    "tests/ares/training/test_processes.py",
-    "tests/submissions/running/images/test_diffusers.py",
-    "tests/builders/iris_classifier_25/test_dataset.py",
-    "tests/builders/iris_ideal_52/test_dataset.py",
-    "tests/ares/evaluating/test_evaluate.py",
-)
-"""Files of twenty seconds of a core and more; `make test` begins with them, and with those that drive a browser."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files, so that at the end no worker waits for another one's long file."""
-    first = {file: place for place, file in enumerate(LONGEST)}
-
-    def order(item: pytest.Item) -> int:
-        file = item.nodeid.partition("::")[0]
-        return first.get(file, -1 if item.get_closest_marker("browser") else len(first))
-
-    items.sort(key=order)

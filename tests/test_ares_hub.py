@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from fairspace.ares.drawn_faces import drawn_face
-from fairspace.ares.training.tiny import tiny_model
 from tests.ares.released import released
 from tests.hub.running import OWNER, ROOT, Hub
+from tests.tiny_ares import random_ares
 
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
@@ -107,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         drawn_face("hub", number, size=96).image.save(buffer, "PNG")
         (root / "images" / f"{number:02}.png").write_bytes(buffer.getvalue())
     with Hub.start(root / "hub") as hub:
-        world = World(hub, root, released(tiny_model(root / "tiny"), root / "trained"))
+        world = World(hub, root, released(random_ares(), root / "trained"))
         world.publish("--tag", "inaugural")
         yield world
 

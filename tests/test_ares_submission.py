@@ -19,7 +19,6 @@ import torch
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.evaluating.measurement import read_measurement
-from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.checking.submission import check_submission, read_submission
@@ -29,6 +28,7 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.labelling import label_error, label_images, label_source
 from tests.ares.released import released
+from tests.tiny_ares import random_ares
 
 COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -79,7 +79,7 @@ def submission(path: Path, benchmark: str) -> Path:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.set_num_threads(1)
     root = tmp_path_factory.mktemp("ares")
-    return released(tiny_model(root / "tiny"), root)
+    return released(random_ares(), root)
 
 
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair"])

@@ -22,7 +22,6 @@ from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.routing_ares import EscalationRouter, meta_features
 from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
 from fairspace.ares.training.model import extended
-from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.iris import labour
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
@@ -38,6 +37,7 @@ from tests.submissions.benchmarks.iris.factory import measure
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.test_ares_submission import meta
 from tests.test_ares_submission import submission as image_submission
+from tests.tiny_ares import random_ares
 
 APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender", bound=4.0)
 DELAY = Granular("PFS_appeal_delay", "PFS_Und", "appeal_delay", "gender", bound=None)
@@ -184,7 +184,7 @@ def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_a
     """`tests/ares/training/test_stages.py` shows it of a trained attribute and of every weight; this, of benchmarks."""
     torch.set_num_threads(1)
     images = image_submission(tmp_path / "images", "iris")
-    tiny = tiny_model(tmp_path / "tiny")
+    tiny = random_ares()
     tables = []
     for model in (tiny, with_race(tiny, tmp_path / "race")):
         made = annotate(model, images, tmp_path / f"{model.name}-labels", device="cpu")

@@ -1,7 +1,6 @@
 """Moving code changes no number: results, boards and sample builds are those of the commit before the move."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from tests.sample_builds import sample_builds
 FROZEN = json.loads(frozen.HASHES.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sample_builds(tmp_path_factory)
-
-
 @pytest.mark.parametrize("benchmark", NAMES)
 def test_results_and_boards_are_those_of_before(benchmark: str) -> None:
     found = dict(frozen.hashes(benchmark))
@@ -24,5 +18,7 @@ def test_results_and_boards_are_those_of_before(benchmark: str) -> None:
     assert len(found) > 5
 
 
-def test_sample_builds_are_those_of_before(built: Path) -> None:
-    assert dict(frozen.build_hashes(built)) == {name: h for name, h in FROZEN.items() if name.startswith("build ")}
+def test_sample_builds_are_those_of_before() -> None:
+    assert dict(frozen.build_hashes(sample_builds())) == {
+        name: h for name, h in FROZEN.items() if name.startswith("build ")
+    }

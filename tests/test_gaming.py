@@ -11,7 +11,6 @@ test has, nothing of it is ranked; `test_invariants` holds its metrics.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +28,6 @@ from fairspace.submissions.results.tiers import tiered
 from fairspace.submissions.uncertainty.resampling import resample
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
 from tests.scored_baselines import baseline
-from tests.shared_folder import shared_folder
 from tests.test_invariants import UNFAVOURABLE
 
 RESAMPLES = 30
@@ -38,11 +36,6 @@ FEW = ("drop a twentieth", "refuse a twentieth", "mix in the constant answers")
 """Tricks that are tried on the balanced answers too."""
 SURE = 2.6
 """Errors of a difference that one pair in a hundred exceeds by chance."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_folder(tmp_path_factory)
 
 
 def as_model(submission: Submission, name: str) -> Result:
@@ -71,24 +64,24 @@ def with_constants(honest: Submission, constant: Submission, share: float) -> Su
     return replace(honest, tables=tables)
 
 
-def tricks(bench: str, honest: Submission, folder: Path) -> dict[str, Submission]:
+def tricks(bench: str, honest: Submission) -> dict[str, Submission]:
     """What a submitter could make of honest answers, each under a name."""
     hopeful, hard = UNFAVOURABLE[bench][:2]
     found = {f"{name} a twentieth": damaged(honest, DAMAGES[name], at_random(7, 0.05)) for name in ("drop", "refuse")}
     found["corrupt a third"] = damaged(honest, DAMAGES["corrupt"], at_random(7, 0.33))
     found["leave out what looks unfavourable"] = damaged(honest, drop, where_text_is(*hopeful, 0.3))
     found["leave out a hard item"] = damaged(honest, drop, where_text_is(*hard, 1.0))
-    found["mix in the constant answers"] = with_constants(honest, baseline("constant", bench, folder), 0.3)
+    found["mix in the constant answers"] = with_constants(honest, baseline("constant", bench), 0.3)
     return found
 
 
 @pytest.mark.parametrize("bench", [name for name in NAMES if name != "genres"])
-def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str, folder: Path) -> None:
-    honest = {name: baseline(name, bench, folder) for name in ("balanced", "random")}
+def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str) -> None:
+    honest = {name: baseline(name, bench) for name in ("balanced", "random")}
     made = dict(honest)
-    made |= {f"random: {trick}": one for trick, one in tricks(bench, honest["random"], folder).items()}
+    made |= {f"random: {trick}": one for trick, one in tricks(bench, honest["random"]).items()}
     if bench != "stereotypical_bias":  # a coin is nearly perfect there, so the random answers are ranked themselves
-        of_balanced = tricks(bench, honest["balanced"], folder)
+        of_balanced = tricks(bench, honest["balanced"])
         made |= {f"balanced: {trick}": of_balanced[trick] for trick in FEW}
     rows = ranked((scored_row(as_model(one, name), "inaugural") for name, one in made.items()), bench)
     found = {row.model: row for row in with_errors(tiered(rows, bench, "inaugural"), "inaugural")}

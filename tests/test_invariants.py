@@ -23,7 +23,6 @@ from fairspace.submissions.results.scoring import load_result, rescore, score_su
 from fairspace.submissions.values import Value
 from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
 from tests.scored_baselines import baseline, scored_baseline
-from tests.shared_folder import shared_folder
 from tests.submissions.benchmarks.iris import factory as iris_factory
 
 UNFAVOURABLE = {
@@ -41,11 +40,6 @@ UNFAVOURABLE = {
 """Rows that a submitter might hope to gain by leaving out, as (column, pattern)."""
 DESCRIPTIVE = ("na_rate", "competence", "share", "invalid", "chance")
 Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_folder(tmp_path_factory)
 
 
 def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:
@@ -92,8 +86,8 @@ CASES = [(bench, name) for bench in NAMES for name in BASELINES]
 
 
 @pytest.mark.parametrize(("bench", "name"), CASES)
-def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, name: str, folder: Path) -> None:
-    result = scored_baseline(name, bench, folder)
+def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, name: str) -> None:
+    result = scored_baseline(name, bench)
     if name in ("constant", "refusing"):
         assert result.scored.ranked is None
         assert result.scored.unranked
@@ -106,9 +100,9 @@ def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, na
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] not in ("constant", "refusing")])
-def test_damage_at_random_never_helps(bench: str, name: str, damage: str, folder: Path) -> None:
-    before = scored_baseline(name, bench, folder)
-    submission = baseline(name, bench, folder)
+def test_damage_at_random_never_helps(bench: str, name: str, damage: str) -> None:
+    before = scored_baseline(name, bench)
+    submission = baseline(name, bench)
     for share in (0.002, 0.1):
         values, after = score(damaged(submission, DAMAGES[damage], at_random(7, share)))
         assert_not_better(bench, before.scored, after)
@@ -116,9 +110,9 @@ def test_damage_at_random_never_helps(bench: str, name: str, damage: str, folder
 
 
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] in ("random", "stereotyped")])
-def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str, folder: Path) -> None:
-    before = scored_baseline(name, bench, folder)
-    submission = baseline(name, bench, folder)
+def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str) -> None:
+    before = scored_baseline(name, bench)
+    submission = baseline(name, bench)
     for column, pattern in UNFAVOURABLE[bench]:
         for share in (0.03, 1.0):
             values, after = score(damaged(submission, drop, where_text_is(column, pattern, share)))
@@ -127,20 +121,20 @@ def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str, 
 
 
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "random"])
-def test_order_and_sharding_change_nothing_to_the_last_bit(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
-    submission = baseline(name, bench, folder)
+def test_order_and_sharding_change_nothing_to_the_last_bit(bench: str, name: str, tmp_path: Path) -> None:
+    submission = baseline(name, bench)
     rng = np.random.default_rng(3)
     mixed = {table: rows.take(rng.permutation(rows.num_rows)) for table, rows in submission.tables.items()}
     write_submission(tmp_path / "mixed", submission.meta, mixed, shards=3)
     report = check_submission(tmp_path / "mixed")
     assert report.submission is not None
     assert report.submission.digest == submission.digest
-    assert score_submission(report.submission).dumps() == scored_baseline(name, bench, folder).dumps()
+    assert score_submission(report.submission).dumps() == scored_baseline(name, bench).dumps()
 
 
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "random"])
-def test_duplicates_are_refused(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
-    submission = baseline(name, bench, folder)
+def test_duplicates_are_refused(bench: str, name: str, tmp_path: Path) -> None:
+    submission = baseline(name, bench)
     doubled = {table: pa.concat_tables([rows, rows.slice(0, 3)]) for table, rows in submission.tables.items()}
     write_submission(tmp_path / "doubled", submission.meta, doubled)
     report = check_submission(tmp_path / "doubled")
@@ -149,8 +143,8 @@ def test_duplicates_are_refused(bench: str, name: str, folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "stereotyped"])
-def test_a_result_is_rescored_from_its_file_alone(bench: str, name: str, folder: Path, tmp_path: Path) -> None:
-    result = scored_baseline(name, bench, folder)
+def test_a_result_is_rescored_from_its_file_alone(bench: str, name: str, tmp_path: Path) -> None:
+    result = scored_baseline(name, bench)
     (tmp_path / "result.json").write_text(result.dumps(), encoding="utf-8")
     loaded = load_result(tmp_path / "result.json")
     assert loaded.dumps() == result.dumps()
@@ -160,8 +154,8 @@ def test_a_result_is_rescored_from_its_file_alone(bench: str, name: str, folder:
 
 
 @pytest.mark.parametrize("bench", NAMES)
-def test_a_task_that_is_left_out_is_not_run(bench: str, folder: Path) -> None:
-    submission = replace(baseline("random", bench, folder), tables={})
+def test_a_task_that_is_left_out_is_not_run(bench: str) -> None:
+    submission = replace(baseline("random", bench), tables={})
     values, scored = score(submission)
     assert {value.state for value in values.values()} <= {"not_run", "undefined"}
     assert scored.ranked is None
@@ -187,9 +181,9 @@ def test_damage_to_drawn_iris_models_never_helps(
     assert_bounds_widen(values, after_values)
 
 
-def mixture(bench: str, folder: Path, seed: int, shares: tuple[float, float]) -> Submission:
+def mixture(bench: str, seed: int, shares: tuple[float, float]) -> Submission:
     """A drawn model: each answer is that of the stereotyped, the balanced or the random baseline."""
-    parts = [baseline(name, bench, folder) for name in ("stereotyped", "balanced", "random")]
+    parts = [baseline(name, bench) for name in ("stereotyped", "balanced", "random")]
     rng = np.random.default_rng(seed)
     tables = {}
     for table, rows in parts[0].tables.items():
@@ -211,9 +205,9 @@ def mixture(bench: str, folder: Path, seed: int, shares: tuple[float, float]) ->
 )
 @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_damage_to_drawn_models_never_helps(
-    bench: str, folder: Path, seed: int, shares: tuple[float, float], share: float, damage: str
+    bench: str, seed: int, shares: tuple[float, float], share: float, damage: str
 ) -> None:
-    submission = mixture(bench, folder, seed, shares)
+    submission = mixture(bench, seed, shares)
     values, before = score(submission)
     after_values, after = score(damaged(submission, DAMAGES[damage], at_random(seed, share)))
     assert_not_better(bench, before, after)

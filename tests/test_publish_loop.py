@@ -64,7 +64,7 @@ class World:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample builds, of one's own: some tests change a manifest for a while."""
     out: Path = tmp_path_factory.mktemp("loop") / "built"
-    return shutil.copytree(sample_builds(tmp_path_factory), out)
+    return shutil.copytree(sample_builds(), out)
 
 
 @pytest.fixture(scope="module")

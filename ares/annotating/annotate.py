@@ -10,7 +10,8 @@ The output folder:
 Every image has one fate: its faces, one row each, or one row that says why there is none. A shard holds a fixed part of
 the inputs in their order; it is written beside its name, then renamed, then entered in `.annotate/`. So work that was
 killed goes on at the first shard that is not entered, and ends with the same bytes, whatever the size of a batch, the
-number of threads, and the engine.
+number of threads that read, and the engine. On another processor labels and counts are the same but for images at a
+threshold, and so are probabilities but for a few that differ by one step of rounding; `rounding_ares` says how many.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Annotating on a Ray cluster: the same sessions in its workers, a shard at a time, by `ray.data`.
 
 Images, model and this package must lie where every worker finds them. A worker uses as many threads of torch as this
-process does, because another number may change the last bit of a sum; so may another kind of processor.
+process does. Where workers have other processors than this one, a few stored probabilities can differ by one step of
+rounding (`rounding_ares`).
 """
 
 from __future__ import annotations

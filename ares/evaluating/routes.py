@@ -1,7 +1,7 @@
 """One model under many configurations: its experts run once over all images, its routing as often as needed.
 
-`AresModel.route` decides from what `AresModel.observe` saw, so that a configuration here answers as `decide` would, to
-the bit. Answers of the vision-language model are kept, so that it sees an image once per task.
+`AresModel.route` decides from what `AresModel.observe` saw, so that a configuration here answers exactly as `decide`
+would. Answers of the vision-language model are kept, so that it sees an image once per task.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import torch
 
 from fairspace.ares.evaluating.data import HeldOut, Pictures
 from fairspace.ares.modeling_ares import ABSTAINED, ESCALATED, FAST, VOTE, AresModel, Decided, Observed
@@ -86,12 +85,11 @@ def route_shares(routes: Mapping[str, int]) -> dict[str, float]:
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
-    embeddings: list[torch.Tensor | None] = []
-    for place in range(len(parts[0].embeddings)):
-        pieces = [piece for part in parts if (piece := part.embeddings[place]) is not None]
-        embeddings.append(torch.cat(pieces) if pieces else None)
-    fast = np.concatenate([part.fast for part in parts])
-    return Observed(fast, np.concatenate([part.probabilities for part in parts]), embeddings)
+    return Observed(
+        np.concatenate([part.fast for part in parts]),
+        np.concatenate([part.probabilities for part in parts]),
+        np.concatenate([part.value for part in parts]),
+    )
 
 
 def _hash(image: Any) -> bytes:

@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from fairspace.ares.modeling_ares import AresModel, Decided
@@ -131,11 +130,3 @@ def _task_report(
 
 def _quantiles(values: NDArray[np.float64]) -> dict[str, list[float]]:
     return {"quantiles": list(QUANTILES), "values": [float(value) for value in np.quantile(values, QUANTILES)]}
-
-
-def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
-    """What the regressor makes of embeddings, on the CPU."""
-    regressor = model.fusion[task].cpu().eval()
-    with torch.inference_mode():
-        values: NDArray[np.float64] = regressor(embeddings).double().numpy()
-    return values

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.rounding_ares import rounded
 from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data, Faces
@@ -29,7 +30,7 @@ class Pool:
     Args:
         rows: (n,) rows of the part.
         labels: (n,) indices of the right labels.
-        probabilities: (n, experts, labels).
+        probabilities: (n, experts, labels), rounded.
         embeddings: (n, width), the experts' concatenated.
     """
 
@@ -67,11 +68,11 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
             write_state(file, {"said": whole}, {})
         run.accelerator.wait_for_everyone()
     said = read_state(file)[0]["said"]
-    chances = said[:, : len(kinds) * len(task["labels"])].double().numpy()
+    chances = said[:, : len(kinds) * len(task["labels"])].numpy()
     return Pool(
         rows,
         faces.labels[name][rows],
-        chances.reshape(len(rows), len(kinds), len(task["labels"])),
+        rounded(chances).reshape(len(rows), len(kinds), len(task["labels"])),
         said[:, chances.shape[1] :],
     )
 
@@ -128,3 +129,10 @@ def train_fusion(
     rate = {"params": list(regressor.parameters()), "lr": settings.learning_rate}
     rows = len(pools["train"].labels)
     return fit(Stage(f"fusion_{name}", regressor, [rate], settings, rows, losses, score, adam=True), run)
+
+
+def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
+    """What the regressor makes of embeddings, on the CPU, rounded."""
+    regressor = model.fusion[task].cpu().eval()
+    with torch.inference_mode():
+        return rounded(regressor(embeddings).numpy())

@@ -25,7 +25,7 @@ from fairspace.ares.routing_ares import EscalationRouter, cut, meta_features, vo
 from fairspace.ares.training.augmentation import augmented, image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
-from fairspace.ares.training.fusion import Pool
+from fairspace.ares.training.fusion import Pool, fusion_values
 from fairspace.ares.training.loop import Run, Stage, fit
 from fairspace.ares.training.settings import Augmentation, EscalationSettings
 
@@ -145,10 +145,7 @@ def train_escalation(
     wrong = vote(found.probabilities) != found.labels
     name = str(task["name"])
     if task["arbiter"] == "fusion":
-        regressor = model.fusion[name].cpu().eval()
-        with torch.inference_mode():
-            values = regressor(found.embeddings).double().numpy()
-        arbiter_right = cut(values, task["cuts"]) == found.labels
+        arbiter_right = cut(fusion_values(model, name, found.embeddings), task["cuts"]) == found.labels
     else:
         arbiter_right = wrong.copy()
     mends, spoils = wrong & arbiter_right, ~wrong & ~arbiter_right

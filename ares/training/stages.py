@@ -15,12 +15,12 @@ import torch
 
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.augmentation import image_seed
-from fairspace.ares.training.calibration import calibrated_cuts, fusion_values
+from fairspace.ares.training.calibration import calibrated_cuts
 from fairspace.ares.training.config import TrainingConfig, read_config
 from fairspace.ares.training.data import Data, open_data
 from fairspace.ares.training.experts import train_expert
 from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT, claimed, finish, opened_run
-from fairspace.ares.training.fusion import Pool, labelled_pool, train_fusion
+from fairspace.ares.training.fusion import Pool, fusion_values, labelled_pool, train_fusion
 from fairspace.ares.training.loop import Event, Progress, Run
 from fairspace.ares.training.model import check_fits, extended, untrained
 from fairspace.ares.training.routers import train_escalation, train_fast

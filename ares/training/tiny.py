@@ -21,6 +21,7 @@ _DECIDES = (
     "ares/drawn_faces.py",
     "ares/configuration_ares.py",
     "ares/experts_ares.py",
+    "ares/rounding_ares.py",
     "ares/routing_ares.py",
     "ares/modeling_ares.py",
     "ares/image_processing_ares.py",

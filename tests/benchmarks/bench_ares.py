@@ -105,8 +105,11 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
                     embedding, logits = model.expert(task["name"], kind)(model.stems[kind](pixels))
                     chances.append(logits.float().softmax(-1).double().cpu().numpy())
                     embeddings.append(embedding)
-                never = np.full((1, len(model.config.kinds)), np.nan, np.float32)
-                seen[task["name"]] = Observed(never, np.stack(chances, axis=1), list(embeddings))
+                never, value = np.full((1, len(model.config.kinds)), np.nan), np.full(1, np.nan)
+                if task["name"] in model.fusion:
+                    joined = torch.cat(embeddings, dim=-1)
+                    value = model.fusion[task["name"]](joined).float().double().cpu().numpy()
+                seen[task["name"]] = Observed(never, np.stack(chances, axis=1), value).rounded()
             labels.append([int(found.label[0]) for found in model.route(seen).values()])
     return labels
 
@@ -136,7 +139,7 @@ def threshold(model: AresModel, pixels: torch.Tensor, share: float) -> float:
         return 1.0
     before, model.config.fast_confidence = model.config.fast_confidence, 0.0
     with torch.inference_mode():
-        chances = model._fast(pixels, "full", False)
+        chances = model._fast(pixels, "full", False, model.config.tile)
     model.config.fast_confidence = before
     return float(np.quantile(np.concatenate([each.max(axis=1) for each in chances.values()]), 1 - share))
 

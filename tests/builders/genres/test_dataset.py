@@ -237,8 +237,8 @@ def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
     )
 
 
-def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    shutil.copytree(sample_builds(tmp_path_factory) / "genres", tmp_path / "genres")
+def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path) -> None:
+    shutil.copytree(sample_builds() / "genres", tmp_path / "genres")
     manifest = read_manifest(tmp_path / "genres")
     made = [row for row in rows(tmp_path / "genres", manifest, "pairs") if row["image"] is not None]
     assert len(made) == 40

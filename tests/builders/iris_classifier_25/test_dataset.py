@@ -330,12 +330,12 @@ def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Man
             assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
 
 
-def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_sample_from_drawings_is_complete() -> None:
     from fairspace.builders.drawn.tools import sample_tools
 
     drawn = sample_tools()
     assert drawn.labeller is not None
-    out = sample_builds(tmp_path_factory) / "iris_classifier_25"
+    out = sample_builds() / "iris_classifier_25"
     manifest = read_manifest(out)
     for config in TARGETS:
         for split, names in quotas(config, sample=True).items():

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
 from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.models.ares_labels import AresLabeller
 from fairspace.builders.models.opening import open_tools
+from tests.tiny_ares import random_ares
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("ares") / "tiny")
+def model() -> Path:
+    return random_ares()
 
 
 def test_labels_are_those_of_the_model(model: Path) -> None:

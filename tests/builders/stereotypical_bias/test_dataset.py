@@ -280,13 +280,13 @@ def test_broken_sources_are_refused(tmp_path: Path) -> None:
         make(tmp_path / "damage", tmp_path / "damaged")
 
 
-def test_a_sample_from_drawings_is_complete(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_sample_from_drawings_is_complete() -> None:
     from fairspace.builders.drawn.tools import sample_tools
     from fairspace.builders.engine.tools import Picture
 
     drawn = sample_tools()
     assert drawn.detector is not None
-    out = sample_builds(tmp_path_factory) / "stereotypical_bias"
+    out = sample_builds() / "stereotypical_bias"
     manifest = read_manifest(out)
     assert set(manifest.configs()) == {"vision", "vision_questions", "persona", "published"}
     for attribute, kinds in (("gender", 4), ("race", 12)):

@@ -20,7 +20,6 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.scoring import score_submission
 from tests.scored_baselines import baseline, scored_baseline
-from tests.shared_folder import shared_folder
 
 FLOOR = {
     "iris": "no better than a constant answer",
@@ -31,14 +30,9 @@ FLOOR = {
 """What a standard says of the constant model."""
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_folder(tmp_path_factory)
-
-
 @pytest.mark.parametrize(("benchmark", "name"), list(product(BENCHMARKS, NAMES)))
-def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: str, shared: Path) -> None:
-    given = baseline(name, benchmark, shared)
+def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: str) -> None:
+    given = baseline(name, benchmark)
     assert given.meta.baseline == name
     assert given.meta.model == f"baseline: {name}"
     bench = find_benchmark(benchmark)
@@ -51,8 +45,8 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, shared: Path) -> None:
-    scored = scored_baseline("constant", benchmark, shared).scored
+def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str) -> None:
+    scored = scored_baseline("constant", benchmark).scored
     assert scored.ranked is None
     assert any(FLOOR[benchmark] in reason for reason in scored.unranked)
 
@@ -61,16 +55,16 @@ def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str, sha
     "benchmark",
     [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS],
 )
-def test_the_refusing_model_is_not_ranked(benchmark: str, shared: Path) -> None:
-    scored = scored_baseline("refusing", benchmark, shared).scored
+def test_the_refusing_model_is_not_ranked(benchmark: str) -> None:
+    scored = scored_baseline("refusing", benchmark).scored
     assert scored.ranked is None
     assert scored.unranked
     assert scored.scores[scored.ranking].state != "value"
 
 
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])
-def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str, shared: Path) -> None:
-    balanced, stereotyped = (scored_baseline(n, benchmark, shared).scored.ranked for n in ("balanced", "stereotyped"))
+def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str) -> None:
+    balanced, stereotyped = (scored_baseline(n, benchmark).scored.ranked for n in ("balanced", "stereotyped"))
     assert balanced is not None
     assert stereotyped is not None
     assert (balanced > stereotyped) == find_benchmark(benchmark).higher_is_better

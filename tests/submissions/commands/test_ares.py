@@ -10,10 +10,10 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.drawn.drawing import draw_face
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory as quality_factory
+from tests.tiny_ares import random_ares
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -28,8 +28,8 @@ class Steered(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("ares") / "tiny")
+def model() -> Path:
+    return random_ares()
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.ares.training.tiny import tiny_model
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
 from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
+from tests.tiny_ares import random_ares
 
 CONNECTIONS = 6
 ASKED = (
@@ -163,8 +163,8 @@ IMAGE_FAULTS = (
 
 
 @pytest.fixture(scope="module")
-def ares(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("ares"))
+def ares() -> Path:
+    return random_ares()
 
 
 def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, commands: Commands, tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built() -> Path:
     """Sample builds, by the command."""
-    return sample_builds(tmp_path_factory)
+    return sample_builds()
 
 
 ITEMS: dict[str, tuple[str, str, Callable[[str], str]]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -28,6 +29,7 @@ from tests.builders.models import tiny
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.quality import factory as quality_factory
 from tests.submissions.running.run_factory import ROOT, assert_same, small_builds
+from tests.tiny_ares import random_ares
 
 pytestmark = [
     # Inspect leaves streams and connections for the garbage collector.
@@ -47,15 +49,13 @@ PICTURES = "?steps=1&size=32&batch=4"
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders of a chat model, one that sees, a pipeline, CLIP, DINOv2 and ARES."""
-    from fairspace.ares.training.tiny import tiny_model
-
     root = tmp_path_factory.mktemp("models")
     tiny_models.chat(root / "chat", GROUPS)
     tiny_models.vision_chat(root / "vision", WORDS)
     tiny.sdxl(root / "sdxl")
     tiny.clip(root / "clip")
     quality_factory.dinov2(root / "dinov2")
-    tiny_model(root / "ares")
+    shutil.copytree(random_ares(), root / "ares")
     return root
 
 

@@ -1,0 +1,191 @@
+"""A plugin of pytest: CPU seconds of each test's set-up and call, with those of processes that ended meanwhile.
+
+They are kept in `.pytest_cache/seconds.json`, which every run updates. Workers of the next run begin with the longest
+files. `python -m tests.cpu_seconds`, a part of `make check`, fails if a test without the mark `slow`, `process` or
+`browser` took more than `LIMIT` seconds.
+
+What tests share (fixtures of a wider scope than a function, and the first import of a module) is not counted in a test.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machine_speed import slowness
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / ".pytest_cache" / "seconds.json"
+LIMIT = 3.0
+"""CPU seconds, on a machine of the reference speed."""
+MARKS = ("slow", "process", "browser")
+_PROPERTY = "seconds"
+
+
+def _seconds() -> float:
+    """CPU seconds of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+class Clock:
+    """CPU seconds of one test, without what is shared."""
+
+    def __init__(self) -> None:
+        self.began = self.shared = 0.0
+        self._depth = 0
+
+    def start(self) -> None:
+        """A test begins."""
+        self.began, self.shared = _seconds(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return _seconds() - self.began - self.shared
+
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        """What happens inside is shared."""
+        start, self._depth = _seconds(), self._depth + 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self.shared += _seconds() - start
+
+
+CLOCK = Clock()
+_import = builtins.__import__
+
+
+def _timed_import(name: str, *rest: Any, **named: Any) -> Any:
+    if name in sys.modules:
+        return _import(name, *rest, **named)
+    with CLOCK.sharing():
+        return _import(name, *rest, **named)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Time first imports from now on, and let the process that sees all reports write the file."""
+    builtins.__import__ = _timed_import
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Writer(), "cpu-seconds-writer")
+
+
+def pytest_unconfigure() -> None:
+    """Import as before."""
+    builtins.__import__ = _import
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin a worker's items with the longest files, so that at the end none waits for another one's long file."""
+    if not hasattr(config, "workerinput"):
+        return
+    known = _read()
+    wall: defaultdict[str, float] = defaultdict(float)
+    for item in items:
+        guess = 10.0 if _mark(item) else 0.1
+        wall[_file(item.nodeid)] += known.get(item.nodeid, {}).get("wall", guess)
+    items.sort(key=lambda item: -wall[_file(item.nodeid)])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logstart() -> None:
+    """Start the clock."""
+    CLOCK.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """Leave out of a test what fixtures of a wider scope take."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with CLOCK.sharing():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Hand the seconds on with the report of the call."""
+    report: Any = yield
+    if call.when == "call":
+        report.user_properties.append((_PROPERTY, (CLOCK.seconds, _mark(item))))
+    return report
+
+
+class _Writer:
+    """Collects reports, and writes the file at the end."""
+
+    def __init__(self) -> None:
+        self.wall: defaultdict[str, float] = defaultdict(float)
+        self.tests: dict[str, dict[str, Any]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a report says."""
+        self.wall[report.nodeid] += report.duration
+        for name, value in report.user_properties:
+            if name == _PROPERTY and isinstance(value, (tuple, list)):
+                self.tests[report.nodeid] = {"cpu": round(value[0] / slowness(), 2), "mark": value[1]}
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what is known of all tests whose files are still there."""
+        if not self.tests:
+            return
+        for name, test in self.tests.items():
+            test["wall"] = round(self.wall[name], 2)
+        whole = {name: test for name, test in (_read() | self.tests).items() if (ROOT / _file(name)).is_file()}
+        FILE.parent.mkdir(exist_ok=True)
+        part = FILE.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(dict(sorted(whole.items()))) + "\n", encoding="utf-8")
+        part.replace(FILE)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what would fail `make check`."""
+        for line in too_long(self.tests):
+            terminalreporter.write_line(line, yellow=True)
+
+
+def too_long(tests: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each test over the limit that has no mark."""
+    return [
+        f"{name} took {test['cpu']:.1f} CPU seconds: mark it slow, or make it lighter than {LIMIT:g}"
+        for name, test in sorted(tests.items())
+        if test["cpu"] > LIMIT and not test["mark"]
+    ]
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    tests: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    return tests
+
+
+def _file(name: str) -> str:
+    return name.partition("::")[0]
+
+
+def _mark(item: pytest.Item) -> str:
+    return next((name for name in MARKS if item.get_closest_marker(name)), "")
+
+
+def main() -> None:
+    """Fail if a test of the last runs is too long."""
+    tests = _read()
+    lines = too_long(tests)
+    print(*lines, sep="\n", end="\n" if lines else "")
+    print(f"{len(tests)} tests measured in {FILE.relative_to(ROOT)}, {len(lines)} over {LIMIT:g} CPU seconds unmarked")
+    sys.exit(bool(lines))
+
+
+if __name__ == "__main__":
+    main()

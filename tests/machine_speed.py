@@ -1,0 +1,25 @@
+"""How slow this machine is, so that limits in CPU seconds mean the same everywhere."""
+
+import time
+from functools import lru_cache
+
+import numpy as np
+
+REFERENCE_SECONDS = 0.08
+"""What `_work` takes on the machine where the limits were set, a core of 2.6 GHz."""
+
+
+def _work() -> float:
+    start = time.process_time()
+    total = 0
+    for number in range(600_000):
+        total += number % 7
+    for _ in range(4):
+        np.sort(np.random.default_rng(total).random(200_000))
+    return time.process_time() - start
+
+
+@lru_cache
+def slowness() -> float:
+    """CPU seconds of this machine per second of the reference machine; at least 1."""
+    return max(1.0, min(_work() for _ in range(3)) / REFERENCE_SECONDS)

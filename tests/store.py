@@ -1,0 +1,58 @@
+"""What is dear to make and then only read: made once, for all workers and for later runs, in `.pytest_cache/store`.
+
+A thing's folder is named by the hash of the code that makes it and of the versions of the libraries that it uses.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+from filelock import FileLock
+
+from tests.cpu_seconds import CLOCK
+
+ROOT = Path(__file__).parents[1]
+STORE = ROOT / ".pytest_cache" / "store"
+LIBRARIES = ("numpy", "pyarrow", "datasets", "pillow", "torch", "transformers")
+_CODE = ("ares", "builders", "cards", "metrics", "submissions")
+"""Whatever a thing is made by lies in these folders, or in the sources that it names beside them."""
+
+
+def stored(name: str, make: Callable[[Path], object], sources: Iterable[str] = _CODE) -> Path:
+    """The folder of a thing, not to be written to: a test that changes anything copies it.
+
+    Args:
+        name: of the thing.
+        make: fills a new folder. What it writes is kept only if it returns.
+        sources: files and folders of the repository whose contents decide what is made.
+    """
+    key = _hash(tuple(sources))
+    folder = STORE / f"{name}-{key}"
+    STORE.mkdir(parents=True, exist_ok=True)
+    with FileLock(STORE / f"{name}.lock"):
+        if not folder.exists():
+            for older in STORE.glob(f"{name}-{'[0-9a-f]' * len(key)}"):
+                shutil.rmtree(older)
+            part = STORE / f"{name}.part"
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            with CLOCK.sharing():
+                make(part)
+            part.rename(folder)
+    return folder
+
+
+@lru_cache
+def _hash(sources: tuple[str, ...]) -> str:
+    """Of names and contents of all files below the sources, and of the libraries' versions."""
+    digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
+    for source in sources:
+        place = ROOT / source
+        assert place.exists(), f"{source} is not in the repository"
+        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
