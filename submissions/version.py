@@ -1,3 +1,10 @@
-"""The version that a result's signature names."""
+"""The version of this software, which a result's signature names. It stands in pyproject.toml alone."""
 
-VERSION = "0.1.0"
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+PUBLISHED = Path(__file__).parents[1] / "VERSION"
+"""The version in the copy that a Space runs: publishing writes it, as nothing is installed there under the name."""
+VERSION = PUBLISHED.read_text(encoding="utf-8").strip() if PUBLISHED.is_file() else version("fairspace")

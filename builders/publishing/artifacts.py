@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import requires
 from pathlib import Path
 
+from fairspace import __version__
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.publishing.repository import Repo
@@ -124,7 +125,10 @@ def _space(namespace: str) -> Artifact:
     """The board: this software's packages, the page's own start file, and what it needs installed."""
 
     def files(scratch: Path) -> Files:
-        space_files: dict[str, Path | bytes] = {"fairspace/__init__.py": ROOT / "__init__.py"}
+        space_files: dict[str, Path | bytes] = {
+            "fairspace/__init__.py": ROOT / "__init__.py",
+            "fairspace/VERSION": f"{__version__}\n".encode(),
+        }
         for package in PACKAGES:
             space_files |= {f"fairspace/{package}/{path}": file for path, file in _folder(ROOT / package)}
         space_files["app.py"] = space_files["fairspace/leaderboard_space/__main__.py"]

@@ -68,6 +68,7 @@ def test_score_imports_no_statistics_before_it_has_read_and_checked(
     assert {"scipy", *PAGES} & modules == set()
 
 
+@pytest.mark.slow
 def test_a_scored_submission_opened_no_page_and_no_model(tmp_path: Path) -> None:
     demo = tmp_path / "demo"
     imported("baseline", "constant", "--benchmark", "fact_or_fair", "--out", demo)
