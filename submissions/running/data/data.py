@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.registry import dataset
+from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
 from fairspace.submissions.running.data.images import Images
 from fairspace.submissions.running.data.manifest import Known, build_command, check_shards, content_hash, read_known
@@ -124,12 +124,14 @@ class Data:
 def open_data(where: str) -> Data:
     """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub; a folder comes first. Nothing is read yet.
 
+    A folder that has a namespace's name and no dataset in it is not meant: in a clone of this software, `fairspace` is
+    the package and the namespace. `./fairspace` always means the folder.
+
     Errors: RunError DATA_MISSING if it is neither.
     """
-    path = Path(where).expanduser()
-    if path.is_dir():
+    path, named = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
+    if path.is_dir() and (named is None or any((path / name).is_dir() for name in NAMES)):
         return Data(where, FolderOfBuilds(path))
-    named = _NAMESPACE.fullmatch(where)
     if named is None:
         expected = "a folder of builds, or NAMESPACE or NAMESPACE@TAG of datasets on the Hub"
         mend = "make one with `fairspace build all --out built`, or with --sample a small one to try"

@@ -264,7 +264,7 @@ def test_a_log_of_a_run_becomes_the_submission_that_the_run_wrote(run: Run, here
 def test_an_image_is_made_again_and_others_are_not_known(run: Run, here: Path) -> None:
     code, out, err = run(*PAINTED, "--tasks", "t2i_objective", "--limit", 2, "--out", "mine", "--seed", 4)
     assert code == 0, err
-    assert "images by images_painter:paint: 2 answered" in out
+    assert "images by painter:paint: 2 answered" in out
     (shard,) = (here / "mine").glob("images-*.parquet")
     row = pq.read_table(shard).to_pylist()[0]
     code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png")

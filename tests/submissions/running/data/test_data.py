@@ -14,6 +14,7 @@ from fairspace.builders.engine.build import file_hash
 from fairspace.submissions.running.data import images as data_images
 from fairspace.submissions.running.data.data import open_data
 from fairspace.submissions.running.data.images import Images
+from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
 from tests.hub.running import OWNER, Hub
 from tests.submissions.running.data.factory import IMAGE, image, splits, write, write_manifest, write_split
@@ -236,6 +237,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 OPEN = """
 import json
 from fairspace.submissions.running.data.data import open_data
+from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.asking.parts import parts
 data = open_data({where!r})
@@ -283,3 +285,12 @@ def test_what_the_hub_refuses_says_what_to_do(hub: Hub, tmp_path: Path) -> None:
         code, mend = on_hub(hub, tmp_path, where, benchmark)
         assert code == "DATA_MISSING"
         assert said in str(mend)
+
+
+def test_a_folder_without_datasets_does_not_hide_a_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fairspace" / "submissions").mkdir(parents=True)  # as in a clone of this software
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(open_data("fairspace")._place, OnHub)
+    assert isinstance(open_data("./fairspace")._place, FolderOfBuilds)
+    (tmp_path / "fairspace" / "genres").mkdir()
+    assert isinstance(open_data("fairspace")._place, FolderOfBuilds)

@@ -126,7 +126,7 @@ def test_a_stage_of_images_has_the_times_of_its_first_start(tmp_path: Path, monk
 
 
 def test_the_board_calls_a_model_of_images_by_its_own_name(tmp_path: Path) -> None:
-    assert generated(settings(tmp_path / "mine", ("t2i_objective",))).name == "images_painter:paint"
+    assert generated(settings(tmp_path / "mine", ("t2i_objective",))).name == "painter:paint"
     assert _public_name(Toy(name="owner/folder/sd", engine="diffusers")) == "sd"
     assert _public_name(Toy(name="owner/gpt-image-1", engine="openai")) == "owner/gpt-image-1"
 

@@ -107,7 +107,7 @@ def test_a_function_of_a_file_makes_images() -> None:
     model = open_image_model(f"python:{FILE}:paint?batch=2")
     assert isinstance(model, CallableImages)
     assert (model.engine, model.batch, model.concurrency) == ("callable", 2, 1)
-    assert model.name == "images_painter:paint"
+    assert model.name == "painter:paint"
     assert model.revision.startswith("sha256 ")
     assert model.engine_version.startswith("python 3")
     assert model.settings() == {"strokes": 3, "batch": 2}
@@ -137,7 +137,7 @@ def test_a_function_of_a_module_has_the_name_and_revision_that_the_user_gives() 
     ],
 )
 def test_wrong_results_of_a_function_stop_the_run(function: str, what: str) -> None:
-    with pytest.raises(RunError, match=f"MODEL_OUTPUT at images_painter:{function}: {what}"):
+    with pytest.raises(RunError, match=f"MODEL_OUTPUT at painter:{function}: {what}"):
         open_image_model(f"python:{FILE}:{function}").make(PROMPTS)
 
 
