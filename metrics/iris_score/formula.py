@@ -4,12 +4,18 @@ Which values they are, and in which sectors, the standard says: the 60 of Table 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from .granular import SKIN_DRIFT, Granular
 from .standard import IrisStandard
 
+Column: TypeAlias = Any
+"""A number, or an array of them with any leading axes (replicates of it, models): what goes in comes out."""
+Columns = Mapping[str, Column]
 Weights = Mapping[str, float]
 """Value -> the weight of its squared deviation; a value that is not in it does not count."""
 
@@ -26,47 +32,68 @@ def sector_values(sector: str, standard: IrisStandard) -> tuple[str, ...]:
     return names + SKIN_DRIFT if sector == "RFS_Und" and standard.fidelity_by_goodness else names
 
 
-def normalised(metric: Granular, value: float, divisor: Mapping[str, float]) -> float:
-    """A value in the deviation space (A.2.3): over its divisor, or log1p where the metric has no bound; 0 is ideal."""
-    return math.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
+def normalised(metric: Granular, value: Column, divisor: Mapping[str, float]) -> Column:
+    """A value in the deviation space (A.2.3): over its divisor, or log1p where the metric has no bound; 0 is ideal.
+
+    A column is cut at 0: replicates are kept rounded, and no value is below 0.
+    """
+    is_column = isinstance(value, np.ndarray)
+    value = np.maximum(value, 0.0) if is_column else value
+    if metric.bound is not None:
+        return value / divisor.get(metric.metric, 1.0)
+    return np.log1p(value) if is_column else math.log1p(value)
 
 
-def norm(deviations: Iterable[tuple[str, float]], weights: Weights | None = None) -> float:
-    """L2 norm of named deviations, of those that count; nan if one of them is nan. Without weights all count alike."""
-    if weights is None:
-        return math.hypot(*[deviation for _, deviation in deviations])
-    return math.hypot(*[math.sqrt(weights[name]) * x for name, x in deviations if name in weights])
+def norm(*groups: Sequence[tuple[float, Column]]) -> Column:
+    """L2 norm of deviations, sqrt(sum of w x^2); nan where one of them is nan.
+
+    Numbers are summed by `math.hypot`, columns by numpy, group by group: the last digits may differ.
+
+    Args:
+        groups: weight and deviation of each value that counts.
+    """
+    if not any(isinstance(x, np.ndarray) for group in groups for _, x in group):
+        return math.hypot(*(math.sqrt(weight) * x for group in groups for weight, x in group))
+    return np.sqrt(sum(sum(weight * np.square(x) for weight, x in group) for group in groups))
 
 
-def sector_magnitude(
-    values: Mapping[str, float], sector: str, standard: IrisStandard, weights: Weights | None = None
-) -> float:
+def sector_magnitude(values: Columns, sector: str, standard: IrisStandard, weights: Weights | None = None) -> Column:
     """Distance of one sector from its ideal; smaller is better. nan if one of its values is nan or absent.
 
     The L2 norm of the normalised values (Algorithm 1, step 4), except RFS_Und under a standard with
     `fidelity_by_goodness`: 1 - sqrt(G_JSD * G_SDS) with G_JSD = 1 - |JSD| / sqrt(5) and G_SDS = |SDS| / sqrt(13)
     (exact for Table 27; it rewards larger drift). With weights, 5 and 13 are the sums of the weights of the values that
     count, and where those of one goodness do not count at all, the other one stands alone.
+
+    Args:
+        values: raw values by name, each a number or a column of replicates.
+        sector: one of the standard's.
+        standard: the standard.
+        weights: of the values that count; without them all values of the sector count alike.
     """
+    if weights is None:
+        weights = dict.fromkeys(sector_values(sector, standard), 1.0)
     if sector == "RFS_Und" and standard.fidelity_by_goodness:
         return _by_goodness(values, standard, weights)
-    metrics = sector_metrics(sector, standard)
-    terms = [(m.name, normalised(m, values.get(m.name, math.nan), standard.sector_divisor)) for m in metrics]
-    return norm(terms, weights)
+    return norm(_deviations(values, sector, standard, weights, standard.sector_divisor))
 
 
-def _by_goodness(values: Mapping[str, float], standard: IrisStandard, weights: Weights | None) -> float:
-    jsd, drift = fidelity_norms(values, standard, weights)
-    jsds, drifts = (_largest(names, weights) for names in fidelity_values(standard))
-    if not drifts or not jsds:
-        return 1 - (max(0.0, 1 - jsd / jsds) if jsds else drift / drifts if drifts else math.nan)
-    goodness = max(0.0, 1 - jsd / jsds) * drift / drifts
-    return 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
+def _deviations(
+    values: Columns, sector: str, standard: IrisStandard, weights: Weights, divisor: Mapping[str, float]
+) -> list[tuple[float, Column]]:
+    """Weight and normalised value of each metric of a sector that counts."""
+    metrics = [metric for metric in sector_metrics(sector, standard) if metric.name in weights]
+    return [(weights[m.name], normalised(m, values.get(m.name, math.nan), divisor)) for m in metrics]
 
 
-def _largest(names: Iterable[str], weights: Weights | None) -> float:
-    """The norm of deviations that are all 1."""
-    return math.sqrt(sum(1.0 if weights is None else weights.get(name, 0.0) for name in names))
+def _by_goodness(values: Columns, standard: IrisStandard, weights: Weights) -> Column:
+    jsds, drifts = ([name for name in names if name in weights] for names in fidelity_values(standard))
+    jsd, drift = (norm([(weights[n], values.get(n, math.nan)) for n in names]) for names in (jsds, drifts))
+    largest_jsd, largest_drift = (math.sqrt(sum(weights[name] for name in names)) for names in (jsds, drifts))
+    goodness = np.maximum(0.0, 1 - jsd / largest_jsd) if jsds else math.nan
+    if not drifts:
+        return 1 - goodness
+    return 1 - (np.sqrt(goodness * drift / largest_drift) if jsds else drift / largest_drift)
 
 
 @lru_cache
@@ -77,33 +104,27 @@ def fidelity_values(standard: IrisStandard) -> tuple[tuple[str, ...], tuple[str,
     return jsds, (*(m.name for m in metrics if m.metric == "stereotype_drift"), *SKIN_DRIFT)
 
 
-def fidelity_norms(
-    values: Mapping[str, float], standard: IrisStandard, weights: Weights | None = None
-) -> tuple[float, float]:
-    """Norm_JSD over 5 and Norm_ASDS over 13 absolute drifts, the columns of Table 27."""
-    jsds, drifts = fidelity_values(standard)
-    jsd, drift = (norm(((name, values.get(name, math.nan)) for name in names), weights) for names in (jsds, drifts))
-    return jsd, drift
-
-
-def sector_score(magnitude: float, sector: str, standard: IrisStandard) -> float:
+def sector_score(magnitude: Column, sector: str, standard: IrisStandard) -> Column:
     """S * exp(-K * magnitude) of a sector or of the `total` (Algorithm 1, step 5).
 
     At least 0, no upper bound; higher is better; nan stays nan.
     """
-    return standard.scale[sector] * math.exp(-standard.decay[sector] * magnitude)
+    exp = np.exp if isinstance(magnitude, np.ndarray) else math.exp
+    return standard.scale[sector] * exp(-standard.decay[sector] * magnitude)
 
 
-def total_magnitude(values: Mapping[str, float], standard: IrisStandard, weights: Weights | None = None) -> float:
+def total_magnitude(values: Columns, standard: IrisStandard, weights: Weights | None = None) -> Column:
     """D_tot, the L2 norm of all normalised values (steps 7 to 9); nan if one is nan or absent.
 
     Under a standard with `fidelity_by_goodness` the drifts are the 13 of Table 27, as in the printed scores. With
     weights it is that of the weighted values that count.
     """
-    terms = [(m.name, normalised(m, values.get(m.name, math.nan), standard.total_divisor)) for m in standard.metrics]
-    if standard.fidelity_by_goodness:
-        terms += [(name, values.get(name, math.nan)) for name in SKIN_DRIFT]
-    return norm(terms, weights)
+    if weights is None:
+        weights = dict.fromkeys((name for s in standard.sectors for name in sector_values(s, standard)), 1.0)
+    groups = [_deviations(values, s, standard, weights, standard.total_divisor) for s in standard.sectors]
+    further = SKIN_DRIFT if standard.fidelity_by_goodness else ()
+    drifts = [(weights[name], values.get(name, math.nan)) for name in further if name in weights]
+    return norm(*groups, drifts)
 
 
 def total_score(values: Mapping[str, float], standard: IrisStandard, weights: Weights | None = None) -> float:

@@ -14,19 +14,29 @@ Floats = NDArray[np.float64]
 
 
 def z_scores(values: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Floats:
-    """(8,) signed standard scores; ValueError if a standard deviation is not above 0."""
+    """(..., 8) signed standard scores; ValueError if a standard deviation is not above 0."""
     spread = np.asarray(std, float)
     if not (spread > 0).all():
         raise ValueError(f"A cohort needs a standard deviation above 0 in every metric, not {spread.tolist()}.")
     return (np.asarray(values, float) - np.asarray(mean, float)) / spread
 
 
+def distance(values: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Floats:
+    """(...) sums of |z| of (..., 8) values; at least 0, lower is better; nan where a value is."""
+    return np.asarray(np.abs(z_scores(values, mean, std)).sum(axis=-1))
+
+
+def nearest_and_farthest(low: ArrayLike, high: ArrayLike, mean: ArrayLike) -> tuple[Floats, Floats]:
+    """(..., 8) points of [low, high] nearest to a mean and farthest from it, where |z| is smallest and largest."""
+    ends = np.asarray(low, float), np.asarray(high, float)
+    upper = np.isnan(ends[1]) | (ends[1] - mean >= mean - ends[0])
+    return np.clip(np.asarray(mean, float), *ends), np.where(upper, ends[1], ends[0])
+
+
 def total_bias_score(
     values: ArrayLike, mean: ArrayLike, std: ArrayLike, low: ArrayLike | None = None, high: ArrayLike | None = None
 ) -> Triple:
     """TBS with its bounds.
-
-    |z| is largest at an end of [low, high], and smallest at the cohort mean or, if that lies outside, at an end.
 
     Args:
         values: (8,) M1 to M8; nan where undefined.
@@ -38,8 +48,6 @@ def total_bias_score(
     Returns:
         (value, low, high), at least 0, without an upper limit; lower is better; nan if one of its parts is.
     """
-    z = z_scores(values, mean, std)
-    ends = np.array([z if end is None else z_scores(end, mean, std) for end in (low, high)])
-    inside = (ends[0] <= 0) & (ends[1] >= 0)
-    nearest = np.where(inside, 0.0, np.abs(ends).min(0))
-    return float(np.abs(z).sum()), float(nearest.sum()), float(np.abs(ends).max(0).sum())
+    ends = nearest_and_farthest(values if low is None else low, values if high is None else high, mean)
+    value, least, most = (float(distance(points, mean, std)) for points in (values, *ends))
+    return value, least, most
