@@ -1,18 +1,20 @@
-"""A scoring table: which parts a score is made of, and the functions that evaluate it.
+"""A scoring table: which parts each score of a benchmark is made of, and how.
 
-A benchmark declares a table per standard and adjustment (`Benchmark.scoring`). Weights, dropped parts and other
-references change the table; the same rules then give the scores of measured values with their bounds, of bootstrap
-replicates, and of the figures that a paper prints.
+A benchmark declares a table for a standard and an adjustment (`Benchmark.scoring`). Weights, dropped parts and other
+reference figures change the table. The same rules then give the scores of measured values with their bounds, of
+bootstrap replicates, and of the figures that a paper prints.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from fairspace.submissions.benchmarks.adjustment import is_left_out, left_out
+import numpy as np
+
+from fairspace.submissions.benchmarks.adjustment import left_out
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
@@ -22,8 +24,7 @@ Columns = Mapping[str, Column]
 Weights = Mapping[str, float]
 Parts = Mapping[str, Value]
 """The parts of a score that count, by name."""
-NOT_PRINTED = "not available: the paper does not print"
-"""How the reason of a score begins that printed figures do not give."""
+Lacking = Callable[[str, Parts, int, int], Value]
 
 
 def mean(columns: Columns, weights: Weights) -> Column:
@@ -32,44 +33,60 @@ def mean(columns: Columns, weights: Weights) -> Column:
 
 
 def same(columns: Columns, weights: Weights) -> Column:
-    """The only part as it is."""
+    """The only part, as it is."""
     (column,) = columns.values()
     return column
 
 
 def rising(parts: Parts) -> tuple[Columns, Columns]:
-    """Points of the smallest and the largest score, where it rises with each part: all at `low`, all at `high`."""
+    """Points of the smallest and of the largest score, where it rises with every part."""
     return {name: part.low for name, part in parts.items()}, {name: part.high for name, part in parts.items()}
 
 
 def falling(parts: Parts) -> tuple[Columns, Columns]:
-    """As `rising`, where the score falls with each part."""
+    """As `rising`, where the score falls with every part."""
     low, high = rising(parts)
     return high, low
 
 
 def added(parts: Iterable[Value]) -> tuple[int, int]:
     """Expected and valid samples of all parts together."""
-    parts = list(parts)
-    return sum(part.expected for part in parts), sum(part.valid for part in parts)
+    counts = [(part.expected, part.valid) for part in parts]
+    return sum(expected for expected, _ in counts), sum(valid for _, valid in counts)
 
 
 def least_covered(parts: Iterable[Value]) -> tuple[int, int]:
     """Expected and valid samples of the least covered part, so that the coverage of the score hides no gap."""
-    known = [part for part in parts if part.expected]
-    if not known:
-        return 0, 0
-    least = min(known, key=lambda part: part.valid / part.expected)
-    return least.expected, least.valid
+    counts = [(part.expected, part.valid) for part in parts if part.expected]
+    return min(counts, key=lambda count: count[1] / count[0], default=(0, 0))
+
+
+def covered(value: Value, minimum: float, reason: str) -> Value:
+    """The value, undefined if its share of valid samples is below a minimum; the reason may name `share` and `minimum`."""
+    share = value.coverage or 0.0
+    if share >= minimum:
+        return value
+    reason = reason.format(share=share, minimum=minimum)
+    return undefined(value.name, reason, expected=value.expected, valid=value.valid)
 
 
 def first_reason(name: str, parts: Parts, expected: int, valid: int) -> Value:
-    """A score that lacks parts: not run, or else undefined, for the reason of the first such part."""
+    """A score without a number: not run, or else undefined, for the reason of the first such part."""
     for part in parts.values():
         if part.state == "not_run":
             return not_run(name, part.reason, expected=expected)
-    reason = next(part.reason for part in parts.values() if part.state != "value")
+    reason = next(part.reason for part in parts.values() if part.state == "undefined")
     return undefined(name, reason, expected=expected, valid=valid)
+
+
+def names_of_parts(reason: str) -> Lacking:
+    """Scores without a number are undefined; their reason names the parts that have none."""
+
+    def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
+        names = ", ".join(part.name for part in parts.values() if part.state != "value")
+        return undefined(name, f"{reason}: {names}", expected=expected, valid=valid)
+
+    return lacking
 
 
 @dataclass(frozen=True)
@@ -78,15 +95,15 @@ class Rule:
 
     Args:
         name: of the score.
-        weights: raw values and scores of earlier rules that count -> their weights; empty if the score is left out.
-        combine: parts, weights -> the score, or what `rescale` makes it from.
+        weights: raw value or score of an earlier rule that counts -> its weight; empty if the score is left out.
+        combine: parts, weights -> the score, or the magnitude that `rescale` makes it from.
         limits: the smallest and the largest number that the score can be.
-        rescale: what `combine` gives (a magnitude, which is kept as evidence) -> the score.
+        rescale: magnitude -> score; the magnitude is kept as evidence.
         bounds: parts -> the points of the smallest and of the largest score.
         counts: parts -> expected and valid samples of the score.
-        lacking: name, parts, expected, valid -> the score of parts of which at least one has no number.
-        unprinted: part -> what a paper does not print of the parts, in words.
-        printed: evidence of a score of printed figures; `{source}` stands for paper and table.
+        lacking: name, parts, expected, valid -> the score where a part has no number.
+        unprinted: part -> what a paper would have to print for it, in words.
+        printed: evidence of a score that is made of printed figures; `{source}` stands for paper and table.
     """
 
     name: str
@@ -96,36 +113,42 @@ class Rule:
     rescale: Callable[[Column], Column] | None = None
     bounds: Callable[[Parts], tuple[Columns, Columns]] = rising
     counts: Callable[[Iterable[Value]], tuple[int, int]] = added
-    lacking: Callable[[str, Parts, int, int], Value] = first_reason
+    lacking: Lacking = first_reason
     unprinted: Callable[[str], str] = lambda part: "every value that counts"
     printed: Mapping[str, str] = field(
         default_factory=lambda: {"source": "weighted mean of {source}, as a reader adjusts it; not printed"}
     )
 
-    def __call__(self, columns: Columns) -> Column:
-        """The score of columns that hold every part, all of one shape."""
-        combined = self.combine({name: columns[name] for name in self.weights}, self.weights)
-        return combined if self.rescale is None else self.rescale(combined)
+    def magnitude(self, columns: Columns) -> Column:
+        """What `combine` makes of columns that hold every part; all have one shape."""
+        return self.combine({name: columns[name] for name in self.weights}, self.weights)
+
+    def score(self, magnitude: Column) -> Column:
+        """The score of a magnitude."""
+        return magnitude if self.rescale is None else self.rescale(magnitude)
 
     def value(self, parts: Parts) -> Value:
-        """The score of measured parts, with its bounds; left out without parts, and without a number if one has none.
-
-        A bound that a part does not have is nan.
-        """
+        """The score of measured parts with its bounds: left out if nothing counts, `lacking` if a part has no number."""
         if not self.weights:
             return left_out(self.name)
         expected, valid = self.counts(parts.values())
         if any(part.state != "value" for part in parts.values()):
             return self.lacking(self.name, parts, expected, valid)
-        plain = {name: part.value for name, part in parts.items()}
-        ends = [{n: math.nan if x is None else x for n, x in end.items()} for end in self.bounds(parts)]
-        combined = self.combine(plain, self.weights)
-        number = combined if self.rescale is None else self.rescale(combined)
-        low, high = (number if end == plain else self(end) for end in ends)
-        evidence = {} if self.rescale is None else {"magnitude": round(float(combined), 9)}
-        return measured(self.name, number, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
-
-    def from_print(self, parts: Mapping[str, Value | float], source: str) -> Value: ...
+        numbers = {name: part.value for name, part in parts.items()}
+        magnitude = self.magnitude(numbers)
+        low, high = (
+            magnitude if end == numbers else self.magnitude({n: math.nan if x is None else x for n, x in end.items()})
+            for end in self.bounds(parts)
+        )
+        return measured(
+            self.name,
+            self.score(magnitude),
+            low=self.score(low),
+            high=self.score(high),
+            expected=expected,
+            valid=valid,
+            evidence=None if self.rescale is None else {"magnitude": round(float(magnitude), 9)},
+        )
 
 
 @dataclass(frozen=True)
@@ -133,10 +156,47 @@ class ScoringTable:
     """The scores of a benchmark under a standard and an adjustment.
 
     Args:
-        rules: in the order in which they are evaluated and shown.
-        ranking: the scores that ranks go by; a model has one of them.
-        restated: raw values that are measured anew for an adjustment: replicates and printed figures do not have them.
-        ...
+        rules: name -> rule, in the order in which they are evaluated and shown.
+        ranking: the scores that ranks go by; a row has one of them.
+        restated: raw values that are measured anew for the adjustment; no replicate and no printed figure is of them.
+        partial: how the reason begins why a printed row has no rank whose ranked score lacks parts. It is the only
+            reason there can be, and goes when the score is made again. '' if printed rows have other reasons, too.
+        relabel: printed labels, printed scores, adjusted scores -> the labels of the adjusted row.
     """
 
     rules: Mapping[str, Rule]
+    ranking: tuple[str, ...] = ()
+    restated: frozenset[str] = frozenset()
+    partial: str = ""
+    relabel: Callable[[Mapping[str, str], Parts, Parts], dict[str, str]] = lambda labels, printed, adjusted: {**labels}
+
+    @property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """Score -> the smallest and the largest number that it can be."""
+        return {name: rule.limits for name, rule in self.rules.items() if rule.weights}
+
+    def values(self, values: Parts, usable: Callable[[Value], Value] = lambda value: value) -> dict[str, Value]:
+        """The scores of raw values; `usable` leaves a raw value undefined that no score may rest on."""
+        scores: dict[str, Value] = {}
+
+        def part(name: str) -> Value:
+            if name in scores:
+                return scores[name]
+            return usable(values[name]) if name in values else undefined(name, "the result does not hold it")
+
+        for name, rule in self.rules.items():
+            scores[name] = rule.value({weighted: part(weighted) for weighted in rule.weights})
+        return scores
+
+    def replicates(self, draws: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Score -> (b,) of (b,) replicates of raw values, nan where one of its parts is; scores without parts are not there.
+
+        A score is left out if a part of it has no replicates.
+        """
+        columns = {name: column for name, column in draws.items() if name not in self.restated}
+        scores: dict[str, Floats] = {}
+        for name, rule in self.rules.items():
+            parts = {part: scores.get(part, columns.get(part)) for part in rule.weights}
+            if parts and all(part is not None for part in parts.values()):
+                scores[name] = np.asarray(rule.score(rule.magnitude(parts)))
+        return scores

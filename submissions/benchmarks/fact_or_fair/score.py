@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-
-import numpy as np
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.adjustment import (
     AS_RELEASED,
     Adjustable,
     Adjustment,
-    is_left_out,
     large_enough,
-    left_out,
     unknown_sizes,
 )
-from fairspace.submissions.benchmarks.benchmark import Draws, Scored, ScoreLimits, Values
+from fairspace.submissions.benchmarks.benchmark import Scored, Values
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, T2I_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import FactOrFairStandard
-from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered
+from fairspace.submissions.values import Value, undefined
 
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"llm": LLM_CONTEXTS, "t2i": T2I_CONTEXTS}
 """Kind of model -> its contexts, the objective one first."""
@@ -40,52 +36,48 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
     was run, whatever counts: of the measured values, not of adjusted ones.
     """
     unranked = unknown_sizes(values, adjustment)
-    known, values = values, large_enough(values, adjustment)
-    scores: dict[str, Value] = {}
-    for kind in CONTEXTS:
-        for value in _table_2(kind, values, standard, adjustment):
-            scores[value.name] = value
+    as_measured, values = values, large_enough(values, adjustment)
+    scores = scoring(standard, adjustment).values(values, partial(_usable, standard=standard))
     ran = any(values[_fact(c, a, standard.truth)].state != "not_run" for c in LLM_CONTEXTS for a in ATTRIBUTES)
     kind = "llm" if ran else "t2i"
     ranking = scores[f"average_{kind}"]
-    unranked += _too_weak(kind, known, standard, adjustment)
+    unranked += _too_weak(kind, as_measured, standard, adjustment)
     if ranking.state != "value":
         unranked = (f"The {_KINDS[kind]} has no average. {ranking.reason}", *unranked)
     ranked = None if unranked else ranking.low
     return Scored(scores, ranking.name, ranked, unranked)
 
 
-def _table_2(kind: str, values: Values, standard: FactOrFairStandard, adjustment: Adjustment) -> list[Value]:
-    """The scores of one kind of model, in the order of the columns of Table 2."""
-    found: dict[str, Value] = {}
-    for name, parts in means(kind, standard.truth).items():
-        own = [(found.get(part) or _usable(values[part], standard), weight(adjustment, of)) for part, of in parts]
-        found[name] = _mean(name, own)
-    return list(found.values())
-
-
-Parts = Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
+def scoring(standard: FactOrFairStandard, adjustment: Adjustment) -> ScoringTable:
+    """Table 2 as weighted means, column by column for each kind of model; shares all."""
+    rules: dict[str, Rule] = {}
+    for kind in CONTEXTS:
+        for name, parts in _means(kind, standard.truth).items():
+            counted = [(part, of) for part, of in parts if part not in rules or rules[part].weights]
+            weights = {part: weight for part, of in counted if (weight := _weight(adjustment, of))}
+            rules[name] = Rule(name, weights, limits=(0.0, 1.0))
+    return ScoringTable(rules, tuple(f"average_{kind}" for kind in CONTEXTS))
 
 
 @lru_cache
-def means(kind: str, truth: str) -> Parts:
+def _means(kind: str, truth: str) -> Mapping[str, list[tuple[str, tuple[str, ...]]]]:
     """Score -> the values that it is the mean of, each with the parts whose weights multiply in its share."""
     objective, *subjective = CONTEXTS[kind]
     both = (("factuality", ("factuality",)), ("fairness", ("fairness",)))
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    means: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for a in ATTRIBUTES:
-        found[f"{kind}_factuality_{a}"] = [(_fact(objective, a, truth), (objective,))]
-    found[f"{kind}_factuality"] = [(f"{kind}_factuality_{a}", (a,)) for a in ATTRIBUTES]
+        means[f"{kind}_factuality_{a}"] = [(_fact(objective, a, truth), (objective,))]
+    means[f"{kind}_factuality"] = [(f"{kind}_factuality_{a}", (a,)) for a in ATTRIBUTES]
     for a in ATTRIBUTES:
-        found[f"{kind}_fairness_{a}"] = [(f"fairness_{context}_{a}", (context,)) for context in subjective]
-    found[f"{kind}_fairness"] = [(f"{kind}_fairness_{a}", (a,)) for a in ATTRIBUTES]
+        means[f"{kind}_fairness_{a}"] = [(f"fairness_{context}_{a}", (context,)) for context in subjective]
+    means[f"{kind}_fairness"] = [(f"{kind}_fairness_{a}", (a,)) for a in ATTRIBUTES]
     for a in ATTRIBUTES:
-        found[f"average_{kind}_{a}"] = [(f"{kind}_{part}_{a}", of) for part, of in both]
-    found[f"average_{kind}"] = [(f"{kind}_{part}", of) for part, of in both]
-    return found
+        means[f"average_{kind}_{a}"] = [(f"{kind}_{part}_{a}", of) for part, of in both]
+    means[f"average_{kind}"] = [(f"{kind}_{part}", of) for part, of in both]
+    return means
 
 
-def weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
+def _weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
     """The product of the weights of parts."""
     return math.prod(map(adjustment.weight, parts))
 
@@ -111,33 +103,11 @@ def _fact(context: str, attribute: str, truth: str) -> str:
 
 def _usable(value: Value, standard: FactOrFairStandard) -> Value:
     """The raw value, undefined if it is covered too thinly; a reason says which value it is about."""
-    coverage = value.coverage or 0.0
-    if value.state == "value" and coverage < standard.minimum_coverage:
-        reason = f"{coverage:.1%} of its answers are valid; {standard.minimum_coverage:.0%} are needed."
-    elif value.state == "undefined":
-        reason = value.reason
-    else:
+    reason = "{share:.1%} of its answers are valid; {minimum:.0%} are needed."
+    value = covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
+    if value.state != "undefined":
         return value
-    return undefined(value.name, f"{value.name}: {reason}", expected=value.expected, valid=value.valid)
-
-
-def _mean(name: str, parts: Sequence[tuple[Value, float]]) -> Value:
-    """The weighted mean of the parts that count; undefined or not run, for the same reason, if one of them is."""
-    counted = [(part, share) for part, share in parts if share and not is_left_out(part)]
-    if not counted:
-        return left_out(name)
-    expected, valid = sum(p.expected for p, _ in counted), sum(p.valid for p, _ in counted)
-    for part, _ in counted:
-        if part.state == "not_run":
-            return not_run(name, part.reason, expected=expected)
-    for part, _ in counted:
-        if part.value is None or part.low is None or part.high is None:
-            return undefined(name, part.reason, expected=expected, valid=valid)
-    total = sum(share for _, share in counted)
-    value, low, high = (
-        sum(share * getattr(p, key) for p, share in counted) / total for key in ("value", "low", "high")
-    )
-    return measured(name, value, low=low, high=high, expected=expected, valid=valid)
+    return undefined(value.name, f"{value.name}: {value.reason}", expected=value.expected, valid=value.valid)
 
 
 def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustment: Adjustment) -> tuple[str, ...]:
@@ -162,7 +132,7 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
     same: dict[str, float] = {}
     for context in subjective if kind == "llm" else ():
         position = values[f"position_{context}"]
-        if position.state == "value" or (position.state == "undefined" and weight(adjustment, ("fairness", context))):
+        if position.state == "value" or (position.state == "undefined" and _weight(adjustment, ("fairness", context))):
             same[context] = 1.0 if position.high is None else position.high
     if fixed := {context: share for context, share in same.items() if share >= standard.maximum_position}:
         reasons.append(
@@ -170,24 +140,3 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
             f"must be less than {standard.maximum_position:.0%}, or the letter decides, not the people."
         )
     return tuple(reasons)
-
-
-def score_draws(draws: Draws, standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
-    """Table 2 of many draws of the raw values; a kind of model that was not run has none."""
-    found: dict[str, Floats] = {}
-    for kind in CONTEXTS:
-        out: set[str] = set()
-        for name, parts in means(kind, standard.truth).items():
-            shares = {part: share for part, of in parts if part not in out and (share := weight(adjustment, of))}
-            columns = [column for part in shares if (column := found.get(part, draws.get(part))) is not None]
-            if not shares:
-                out.add(name)
-            elif len(columns) == len(shares):
-                weighted = [share * column for share, column in zip(shares.values(), columns, strict=True)]
-                found[name] = np.asarray(np.sum(weighted, axis=0) / sum(shares.values()))
-    return found
-
-
-def score_limits(standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
-    """Shares all."""
-    return {name: (0.0, 1.0) for kind in CONTEXTS for name in means(kind, standard.truth)}

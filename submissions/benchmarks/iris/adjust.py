@@ -33,7 +33,7 @@ _COUNTS = {"RFS_Gen": "generation", "RFS_Und": "tournament"}
 
 
 @lru_cache(64)
-def counting(standard: IrisStandard, changed: Adjustment) -> Mapping[str, Weights]:
+def effective_weights(standard: IrisStandard, changed: Adjustment) -> Mapping[str, Weights]:
     """Sector, or `total` -> the values that count there, each with its weight."""
     found: dict[str, dict[str, float]] = {"total": {}}
     for sector in standard.sectors:

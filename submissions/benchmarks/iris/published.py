@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from fairspace.metrics.iris_score.formula import sector_magnitude, sector_metrics, sector_score
-from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS, Granular, IrisStandard
+from fairspace.metrics.iris_score.formula import sector_score
+from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.iris.score import TOTAL, scoring
 from fairspace.submissions.benchmarks.published import Published, footnotes, models, printed, source
+from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.values import Value, measured, not_run
 
 SECTORS = ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")
-_LEVELS = ("single", "dual", "triple")
 _NOT_AVAILABLE = "not available under {}: the paper does not print the figures that it asks for"
 
 
@@ -24,7 +25,7 @@ def rows(standard: str) -> list[Published]:
         further = [f for f in own if f.table != own[0].table and f.column != "score" and not f.column.endswith("_sign")]
         figures = {figure.score: printed(figure) for figure in further}
         places = {figure.score.split(".")[0]: source(figure) for figure in further}
-        as_printed = {name: printed(main[name]) for name in (*SECTORS, "iris_score")}
+        as_printed = {name: printed(main[name]) for name in (*SECTORS, TOTAL)}
         scores = as_printed if released else _rescored(figures, places, standard)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
@@ -35,7 +36,7 @@ def rows(standard: str) -> list[Published]:
                 organisation=own[0].organisation,
                 source=source(own[0]),
                 scores=scores,
-                ranking="iris_score",
+                ranking=TOTAL,
                 unranked=(f"partial: {missing} {why}",) if missing else (),
                 labels={name: code for name, code in profiles.items() if code and released},
                 values=figures,
@@ -49,7 +50,7 @@ def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str
     """Sector scores under another standard, where the printed figures are the ones that it asks for; never a total."""
     standard = STANDARDS[name]
     magnitudes = printed_magnitudes(figures, standard)
-    names = dict.fromkeys((*SECTORS, *standard.sectors, "iris_score"))
+    names = dict.fromkeys((*SECTORS, *standard.sectors, TOTAL))
     scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
     for sector in standard.sectors:
         if sector in magnitudes:
@@ -59,47 +60,78 @@ def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str
 
 
 def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
-    """Sector (and `total`) -> its distance from the ideal under a standard, where the printed figures give it.
-
-    Table 23 and 24 print every value of their sector. Tables 25 and 26 print the magnitude, whose rule is the same.
-    Table 28 prints the norm of each level, which can be divided by a metric's bound. Table 27 prints norms over 13
-    drifts, which fit the inaugural rule alone: where a standard asks for ten, its RFS_Und is not available. A sector
-    with other metrics than the paper's is not either, nor is a total.
-    """
-    raw = {key.split(".", 1)[1]: value.value for key, value in figures.items() if value.value is not None}
-    levels = [_figure(figures, f"BIS_Und.{kind}_{level}") for kind in ("AC", "DHR") for level in _LEVELS]
-    divisors = {"sector": standard.sector_divisor, "total": standard.total_divisor}
-    pairs = {
-        part: math.hypot(*(norm / by.get("answer_consistency_difference", 1.0) for norm in levels[:3]), *levels[3:])
-        for part, by in divisors.items()
-    }
-    divergence = standard.total_divisor.get("distribution_divergence", 1.0)
-    norms = [_figure(figures, f"RFS_Und.norm_{kind}") for kind in ("JSD", "ASDS")]
-    found = {
-        "BIS_Gen": _figure(figures, "BIS_Gen.magnitude"),
-        "IFS_Und": _figure(figures, "IFS_Und.magnitude"),
-        "BIS_Und": pairs["sector"],
-    }
-    for sector in ("IFS_Gen", "RFS_Gen"):
-        if sector in standard.sectors:
-            found[sector] = sector_magnitude(raw, sector, standard)
-    if standard.fidelity_by_goodness and standard.metrics == GRANULAR:
-        goodness = max(0.0, 1 - norms[0] / math.sqrt(5)) * norms[1] / math.sqrt(13)
-        found["RFS_Und"] = 1 - math.sqrt(goodness) if not math.isnan(goodness) else math.nan
-        same = [found[name] for name in ("IFS_Gen", "BIS_Gen", "IFS_Und")]
-        generated = math.hypot(*(raw.get(m.name, math.nan) for m in sector_metrics("RFS_Gen", standard)))
-        found["total"] = math.hypot(*same, generated / divergence, norms[0] / divergence, norms[1], pairs["total"])
+    """Sector (and `total`) -> its distance from the ideal under a standard, where the printed figures give it."""
+    numbers = {name: value.value for name, value in figures.items() if value.value is not None}
+    table = scoring(standard, AS_RELEASED)
+    values = printed_values(numbers, table)
     return {
-        name: magnitude
-        for name, magnitude in found.items()
-        if not math.isnan(magnitude) and _metrics(name, standard) == _metrics(name, INAUGURAL)
+        "total" if name == TOTAL else name: float(rule.magnitude(values))
+        for name, rule in table.rules.items()
+        if all(part in values for part in rule.weights)
     }
 
 
-def _metrics(name: str, standard: IrisStandard) -> tuple[Granular, ...]:
-    return standard.metrics if name == "total" else standard.by_sector.get(name, ())
+Block = tuple[str, tuple[str, ...]]
+"""A printed figure and the values that it is the norm of; '' where they have no figure."""
 
 
-def _figure(figures: Mapping[str, Value], name: str) -> float:
-    value = figures.get(name)
-    return math.nan if value is None or value.value is None else value.value
+def _named(prefix: str, metrics: Iterable[Granular]) -> tuple[str, ...]:
+    return tuple(metric.name for metric in metrics if metric.name.startswith(prefix))
+
+
+def _singly(sector: str) -> list[Block]:
+    return [(f"{sector}.{metric.name}", (metric.name,)) for metric in INAUGURAL.by_sector[sector]]
+
+
+def _by_level(sector: str, figure: str, prefix: str) -> list[Block]:
+    """The norms over single attributes, pairs of attributes and all three."""
+    names = _named(prefix, INAUGURAL.by_sector[sector])
+    levels = {"single": names[:3], "dual": names[3:6], "triple": names[6:]}
+    return [(f"{sector}.{figure}_{level}", values) for level, values in levels.items()]
+
+
+def _blocks() -> Mapping[str, tuple[list[Block], ...]]:
+    """Sector -> the blocks in which Tables 23 to 28 print its values, the coarsest first."""
+    jsds = _named("JSD", INAUGURAL.by_sector["RFS_Und"])
+    drifts = ("RFS_Und.norm_ASDS", (*_named("AbsSDS", INAUGURAL.by_sector["RFS_Und"]), *SKIN_DRIFT))
+    regions = [(f"RFS_Und.norm_JSD_{code}", tuple(name for name in jsds if name.endswith(code))) for code in _REGIONS]
+    gap, *penalties = (metric.name for metric in INAUGURAL.by_sector["BIS_Gen"])
+    return {
+        "IFS_Gen": (_singly("IFS_Gen"),),
+        "RFS_Gen": (_singly("RFS_Gen"),),
+        "BIS_Gen": (
+            [("BIS_Gen.magnitude", (gap, *penalties))],
+            [("BIS_Gen.delta_GSR", (gap,)), ("", tuple(penalties))],
+        ),
+        "IFS_Und": (
+            [("IFS_Und.magnitude", _named("", INAUGURAL.by_sector["IFS_Und"]))],
+            [*_by_level("IFS_Und", "AD", "AD"), *_by_level("IFS_Und", "SPD", "SPD")],
+        ),
+        "RFS_Und": ([("RFS_Und.norm_JSD", jsds), drifts], [*regions, drifts]),
+        "BIS_Und": ([*_by_level("BIS_Und", "AC", "ac_diff"), *_by_level("BIS_Und", "DHR", "dhr")],),
+    }
+
+
+_REGIONS = ("US", "EU")
+_BLOCKS = _blocks()
+
+
+def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[str, float]:
+    """Raw values that have the printed norms, as far as the weights of a table allow: a norm stands for its values where
+    all of them have one weight. The first value of a block has its norm, and the others are 0.
+
+    Where a table prints one norm for several blocks, that one is taken if it can be: its rounding differs from that of
+    the blocks, and S and K of the total are fitted to it.
+    """
+    values: dict[str, float] = {}
+    for sector, choices in _BLOCKS.items():
+        weights = table.rules[sector].weights if sector in table.rules else {}
+        fitting = (blocks for blocks in choices if all(_one_weight(names, weights) for _, names in blocks))
+        for figure, names in next(fitting, []):
+            if figure in figures:
+                values |= dict.fromkeys(names, 0.0) | {names[0]: figures[figure]}
+    return values
+
+
+def _one_weight(names: Iterable[str], weights: Mapping[str, float]) -> bool:
+    return len({weights.get(name, 0.0) for name in names}) == 1

@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
-from fairspace.metrics.iris_score.formula import (
-    Weights,
-    fidelity_values,
-    profile_code,
-    sector_magnitude,
-    sector_metrics,
-    sector_score,
-    sector_values,
-    total_magnitude,
-)
-from fairspace.metrics.iris_score.standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
+from fairspace.metrics.iris_score.formula import profile_code, sector_magnitude, sector_score, total_magnitude
+from fairspace.metrics.iris_score.standards import ARCHETYPES, INAUGURAL, SKIN_DRIFT, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import (
     AS_RELEASED,
     OWN,
     Adjustment,
     is_left_out,
     large_enough,
-    left_out,
     unknown_sizes,
 )
-from fairspace.submissions.benchmarks.benchmark import Draws, Scored, ScoreLimits
-from fairspace.submissions.benchmarks.iris.adjust import counting
+from fairspace.submissions.benchmarks.benchmark import Draws, Scored
+from fairspace.submissions.benchmarks.iris.adjust import effective_weights
+from fairspace.submissions.benchmarks.scoring_table import (
+    Column,
+    Columns,
+    Parts,
+    Rule,
+    ScoringTable,
+    Weights,
+    falling,
+    least_covered,
+)
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, not_run, undefined
+
+TOTAL = "iris_score"
+PROFILES = {
+    f"profile_{task.lower()}": tuple(f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS"))
+    for task in ("Gen", "Und")
+}
+"""Profile code -> the sectors of its three letters."""
+_FROM_PRINT = {"source": "made of printed values as a reader adjusts the standard; not printed"}
+_FITTED = {
+    **_FROM_PRINT,
+    "erratum": "E-IRIS-06",
+    "note": "made of printed values; S and K of the total are fitted to the printed totals, not published",
+}
 
 
 def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
@@ -39,119 +53,112 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples
     allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
 
-    Adjusted, only the values that count must have a number (see `iris_sensitivity`); a sector of which none counts is
-    left out, of the total too, and one of weight 0 of the total alone. Such a sector needs no coverage, but wherever a
+    Adjusted, only the values that count must have a number (see `adjust.py`); a sector of which none counts is left
+    out, of the total too, and one of weight 0 of the total alone. Such a sector needs no coverage, but wherever a
     competence was measured, its floor holds: who answers at random is not ranked, whatever a reader leaves out.
     """
     unranked = list(unknown_sizes(values, adjustment))
-    known, values = values, large_enough(values, adjustment)
-    scores: dict[str, Value] = {}
-    weights = None if adjustment is AS_RELEASED else counting(standard, adjustment)
+    as_measured, values = values, large_enough(values, adjustment)
+    table = scoring(standard, adjustment)
+    scores = table.values(values)
     faults = {
-        sector: _thin(values, sector, standard, weights) + _too_weak(known, sector, standard)
+        sector: _thin(values, sector, standard, table.rules[sector].weights) + _too_weak(as_measured, sector, standard)
         for sector in standard.sectors
     }
     for sector in standard.sectors:
-        scores[sector] = _sector(values, sector, standard, weights)
         if not adjustment.weight(sector) or is_left_out(scores[sector]):
-            unranked += _too_weak(known, sector, standard, counts=False)
+            unranked += _too_weak(as_measured, sector, standard, counts=False)
             continue
         undefined_as = [f"{sector} is undefined: {scores[sector].reason}"]
         unranked += faults[sector] if scores[sector].state == "value" else undefined_as
-    scores["iris_score"] = _total(values, scores, standard, weights)
-    ranked = None if unranked else scores["iris_score"].low
-    labels = _profiles(faults, scores, standard.tau if adjustment.tau is None else adjustment.tau)
-    return Scored(scores, "iris_score", ranked, tuple(unranked), labels)
+    labels: dict[str, str] = {}
+    for profile, sectors in PROFILES.items():
+        if not any(faults[sector] for sector in sectors):
+            labels |= _labels(profile, [scores[sector].low for sector in sectors], _threshold(standard, adjustment))
+    return Scored(scores, TOTAL, None if unranked else scores[TOTAL].low, tuple(unranked), labels)
 
 
-Counting = Mapping[str, Weights] | None
-"""Sector, or `total` -> the values that count, each with its weight; None: all of them alike."""
+@lru_cache(64)
+def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
+    """Sectors and total as scaled exponentials of norms; RFS_Und by goodness where the standard says so.
+
+    No score is below 0 or above S, the score of the ideal: a magnitude is 0 at least, whatever counts and with whatever
+    weights. By goodness it is 0 where every divergence is 0 and every drift 1.
+    """
+    weights = effective_weights(standard, adjustment)
+    rules = [_sector_rule(sector, weights[sector], standard) for sector in standard.sectors]
+    rules.append(_total_rule({rule.name: rule.weights for rule in rules}, weights["total"], standard))
+    restated = {name for sector in ("RFS_Gen", "RFS_Und") for name in weights.get(sector, ())}
+    return ScoringTable(
+        rules={rule.name: rule for rule in rules},
+        ranking=(TOTAL,),
+        restated=frozenset(restated if adjustment.reference == OWN else ()),
+        partial="partial: ",
+        relabel=partial(_relabelled, threshold=_threshold(standard, adjustment), moved=adjustment.tau is not None),
+    )
 
 
-def _names(part: str, standard: IrisStandard, weights: Counting) -> Sequence[str]:
-    """The values that count in a sector."""
-    return sector_values(part, standard) if weights is None else tuple(weights[part])
+def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
+    def magnitude(columns: Columns, weights: Weights) -> Column:
+        return sector_magnitude(columns, sector, standard, weights)
 
+    def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
+        missing = [part for part in parts.values() if part.state != "value"]
+        if all(part.state == "not_run" for part in parts.values()):
+            return not_run(name, missing[0].reason, expected=expected)
+        first = f"the first is {missing[0].name}: {missing[0].reason}"
+        reason = f"{len(missing)} of {len(parts)} values are missing, {first}"
+        return undefined(name, reason, expected=expected, valid=valid)
 
-def _sector(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> Value:
-    names = _names(sector, standard, weights)
-    if not names:
-        return left_out(sector)
-    own = None if weights is None else weights[sector]
-    expected, valid = _counts(values, names)
-    missing = [name for name in names if name not in values or values[name].state != "value"]
-    if missing and all(name in values and values[name].state == "not_run" for name in names):
-        return not_run(sector, values[names[0]].reason, expected=expected)
-    if missing:
-        first = values.get(missing[0])
-        why = first.reason if first is not None else "the result does not hold it"
-        reason = f"{len(missing)} of {len(names)} values are missing, the first is {missing[0]}: {why}"
-        return undefined(sector, reason, expected=expected, valid=valid)
-    rewarded = sector == "RFS_Und" and standard.fidelity_by_goodness
-    plain, worst, best = (_numbers(values, names, side, rewarded) for side in ("value", "worst", "best"))
-    magnitude = sector_magnitude(plain, sector, standard, own)
-    largest, least = (magnitude if s == plain else sector_magnitude(s, sector, standard, own) for s in (worst, best))
-    return measured(
+    return Rule(
         sector,
-        sector_score(magnitude, sector, standard),
-        low=sector_score(largest, sector, standard),
-        high=sector_score(least, sector, standard),
-        expected=expected,
-        valid=valid,
-        evidence={"magnitude": round(magnitude, 9)},
+        weights,
+        magnitude,
+        limits=(0.0, standard.scale[sector]),
+        rescale=partial(sector_score, sector=sector, standard=standard),
+        bounds=_with_rewarded_drift if sector == "RFS_Und" and standard.fidelity_by_goodness else falling,
+        counts=least_covered,
+        lacking=lacking,
+        unprinted=lambda part: f"the values of {sector} one by one",
+        printed=_FROM_PRINT,
     )
 
 
-def _numbers(values: Mapping[str, Value], names: Sequence[str], side: str, drift_rewarded: bool) -> dict[str, float]:
-    """The values, or their worst or best bounds: larger is worse, but for a drift where the standard rewards it."""
-    numbers = {}
-    for name in names:
-        value = values[name]
-        upper = (side == "worst") != (drift_rewarded and name.startswith("AbsSDS"))
-        chosen = value.value if side == "value" else value.high if upper else value.low
-        numbers[name] = math.nan if chosen is None else chosen
-    return numbers
+def _with_rewarded_drift(parts: Parts) -> tuple[Columns, Columns]:
+    """As `falling`, but a larger drift is better."""
+    worst, best = falling(parts)
+    drifts = [name for name in parts if name.startswith("AbsSDS")]
+    swapped = {name: best[name] for name in drifts}, {name: worst[name] for name in drifts}
+    return {**worst, **swapped[0]}, {**best, **swapped[1]}
 
 
-def _total(
-    values: Mapping[str, Value], scores: Mapping[str, Value], standard: IrisStandard, weights: Counting
-) -> Value:
-    own = None if weights is None else weights["total"]
-    names = [name for s in standard.sectors for name in _names(s, standard, weights) if own is None or name in own]
-    if not names:
-        return left_out("iris_score")
-    expected, valid = _counts(values, names)
-    sectors = [s for s in standard.sectors if any(name in names for name in sector_values(s, standard))]
-    missing = [sector for sector in sectors if scores[sector].state != "value"]
-    if missing:
-        reason = f"partial: {', '.join(missing)} undefined or not run"
-        return undefined("iris_score", reason, expected=expected, valid=valid)
-    plain, worst, best = (_numbers(values, names, side, False) for side in ("value", "worst", "best"))
-    distance = total_magnitude(plain, standard, own)
-    largest, least = (distance if s == plain else total_magnitude(s, standard, own) for s in (worst, best))
-    return measured(
-        "iris_score",
-        sector_score(distance, "total", standard),
-        low=sector_score(largest, "total", standard),
-        high=sector_score(least, "total", standard),
-        expected=expected,
-        valid=valid,
-        evidence={"magnitude": round(distance, 9)},
+def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: IrisStandard) -> Rule:
+    sector_of = {name: sector for sector, names in sectors.items() for name in names}
+
+    def magnitude(columns: Columns, weights: Weights) -> Column:
+        return total_magnitude(columns, standard, weights)
+
+    def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
+        missing = dict.fromkeys(sector_of[part] for part, value in parts.items() if value.state != "value")
+        return undefined(name, f"partial: {', '.join(missing)} undefined or not run", expected=expected, valid=valid)
+
+    return Rule(
+        TOTAL,
+        weights,
+        magnitude,
+        limits=(0.0, standard.scale["total"]),
+        rescale=partial(sector_score, sector="total", standard=standard),
+        bounds=falling,
+        counts=least_covered,
+        lacking=lacking,
+        unprinted=lambda part: f"the values of {sector_of[part]} one by one",
+        printed=_FITTED if standard is INAUGURAL else _FROM_PRINT,
     )
 
 
-def _counts(values: Mapping[str, Value], names: Sequence[str]) -> tuple[int, int]:
-    """Expected and valid samples of the least covered value, so that a score's coverage hides no gap."""
-    known = [values[name] for name in names if name in values and values[name].expected]
-    if not known:
-        return 0, 0
-    least = min(known, key=lambda value: value.valid / value.expected)
-    return least.expected, least.valid
-
-
-def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Counting) -> list[str]:
+def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Weights) -> list[str]:
     """Why a sector that has a score is still not ranked: too few of the samples that count are usable."""
-    expected, valid = _counts(values, _names(sector, standard, weights))
+    expected, valid = least_covered(values[name] for name in weights if name in values)
     if not expected or valid / expected >= standard.minimum_coverage:
         return []
     share = f"{valid / expected:.1%} of {expected} samples are usable"
@@ -182,99 +189,35 @@ def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, 
     return reasons
 
 
-def _profiles(faults: Mapping[str, Sequence[str]], scores: Mapping[str, Value], tau: float) -> dict[str, str]:
-    """The codes of the tasks whose sectors have no fault."""
-    labels = {}
-    for task in ("Gen", "Und"):
-        sectors = [f"{dimension}_{task}" for dimension in ("IFS", "RFS", "BIS")]
-        if any(faults[sector] for sector in sectors):
-            continue
-        ifs, rfs, bis = (math.nan if (low := scores[sector].low) is None else low for sector in sectors)
-        code = profile_code(ifs, rfs, bis, tau)
-        if code is not None:
-            labels[f"profile_{task.lower()}"] = code
-            labels[f"archetype_{task.lower()}"] = ARCHETYPES[code]
-    return labels
+def _threshold(standard: IrisStandard, adjustment: Adjustment) -> float:
+    return standard.tau if adjustment.tau is None else adjustment.tau
+
+
+def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> dict[str, str]:
+    """The code of three sector scores and its archetype; nothing if one of them has no number."""
+    code = profile_code(*(math.nan if number is None else number for number in numbers), threshold)
+    return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
+
+
+def _relabelled(
+    labels: Mapping[str, str], printed: Parts, adjusted: Parts, threshold: float, moved: bool
+) -> dict[str, str]:
+    """The printed codes where neither their scores nor the threshold changed, else those of the adjusted scores.
+
+    A task for which the paper prints no code has none.
+    """
+    codes: dict[str, str] = {}
+    for profile in (name for name in PROFILES if name in labels):
+        scores = [adjusted.get(sector) for sector in PROFILES[profile]]
+        if not moved and scores == [printed.get(sector) for sector in PROFILES[profile]]:
+            codes[profile] = labels[profile]
+        else:
+            codes |= _labels(profile, [None if score is None else score.value for score in scores], threshold)
+    return codes
 
 
 DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))
 """The raw values that scores of the released standards are made of."""
-
-
-def score_draws(draws: Draws, standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
-    """`fairspace.metrics.iris_score.formula.iris_score` of every draw: the sectors and `iris_score`, each (b,).
-
-    A score for which a raw value has no draws is left out; it is nan where a draw of one has no number. The draws know
-    nothing of a reader's own reference, so what is compared with it is left out, too.
-    """
-    weights = counting(standard, adjustment)
-    own = adjustment.reference == OWN
-    magnitudes = {
-        sector: _sector_magnitude(draws, sector, standard, weights[sector])
-        for sector in standard.sectors
-        if not (own and sector in ("RFS_Gen", "RFS_Und"))
-    }
-    found = {
-        sector: standard.scale[sector] * np.exp(-standard.decay[sector] * magnitude)
-        for sector, magnitude in magnitudes.items()
-        if magnitude is not None
-    }
-    restated = own and any(set(weights["total"]) & set(weights[sector]) for sector in ("RFS_Gen", "RFS_Und"))
-    total = None if restated else _total_magnitude(draws, standard, weights["total"])
-    if total is not None:
-        found["iris_score"] = standard.scale["total"] * np.exp(-standard.decay["total"] * total)
-    return found
-
-
-def score_limits(standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> ScoreLimits:
-    """From 0 to S, the score of the ideal: a magnitude is 0 at least, whatever counts and with whatever weights.
-
-    So it is in RFS_Und by goodness, whose magnitude is 0 where every divergence is 0 and every drift 1.
-    """
-    largest = {sector: standard.scale[sector] for sector in standard.sectors} | {"iris_score": standard.scale["total"]}
-    return {name: (0.0, scale) for name, scale in largest.items()}
-
-
-def _sector_magnitude(draws: Draws, sector: str, standard: IrisStandard, weights: Weights) -> Floats | None:
-    if not weights or not _drawn(draws, list(weights)):
-        return None
-    if sector == "RFS_Und" and standard.fidelity_by_goodness:
-        jsds, drifts = ({n: weights[n] for n in names if n in weights} for names in fidelity_values(standard))
-        goodness: list[Floats] = []
-        if jsds:
-            norm = _norm([(w, draws[name]) for name, w in jsds.items()])
-            goodness.append(np.maximum(0.0, 1 - norm / np.sqrt(sum(jsds.values()))))
-        if drifts:
-            norm = _norm([(w, draws[name]) for name, w in drifts.items()])
-            goodness.append(norm / np.sqrt(sum(drifts.values())))
-        return 1 - (np.sqrt(goodness[0] * goodness[1]) if len(goodness) == 2 else goodness[0])
-    metrics = [metric for metric in sector_metrics(sector, standard) if metric.name in weights]
-    return _norm(
-        [(weights[m.name], _normalised(m, draws, standard.sector_divisor.get(m.metric, 1.0))) for m in metrics]
-    )
-
-
-def _total_magnitude(draws: Draws, standard: IrisStandard, weights: Weights) -> Floats | None:
-    if not weights or not _drawn(draws, list(weights)):
-        return None
-    metrics = [metric for metric in standard.metrics if metric.name in weights]
-    terms = [(weights[m.name], _normalised(m, draws, standard.total_divisor.get(m.metric, 1.0))) for m in metrics]
-    return _norm(terms + [(weights[name], draws[name]) for name in SKIN_DRIFT if name in weights])
-
-
-def _drawn(draws: Draws, names: Sequence[str]) -> bool:
-    return all(name in draws for name in names)
-
-
-def _normalised(metric: Granular, draws: Draws, divisor: float) -> Floats:
-    """`formula.normalised` of every draw; kept draws are rounded, and none may fall below a value's smallest number."""
-    column = np.maximum(draws[metric.name], 0.0)
-    return np.asarray(np.log1p(column) if metric.bound is None else column / divisor)
-
-
-def _norm(terms: Sequence[tuple[float, Floats]]) -> Floats:
-    """The norm of weighted columns."""
-    return np.asarray(np.sqrt(np.sum([weight * np.square(column) for weight, column in terms], axis=0)))
 
 
 def chances(
@@ -286,22 +229,21 @@ def chances(
     low / value, so that the chance is of what decides the letter. It is the sampling error alone: what the missing
     samples could have been is in `low` already.
     """
-    tau = standard.tau if adjustment.tau is None else adjustment.tau
+    threshold = _threshold(standard, adjustment)
     reached: dict[str, Floats] = {}
     for sector in standard.sectors:
         score = scored.scores.get(sector)
         if sector in draws and score is not None and score.value and score.low is not None:
             column = draws[sector] * (score.low / score.value)
-            reached[sector] = np.where(np.isnan(column), np.nan, column >= tau)
-    found = {sector: float(np.nanmean(column)) for sector, column in reached.items()}
-    for task in ("gen", "und"):
-        code = scored.labels.get(f"profile_{task}")
-        sectors = [f"{dimension}_{task.title()}" for dimension in ("IFS", "RFS", "BIS")]
+            reached[sector] = np.where(np.isnan(column), np.nan, column >= threshold)
+    shares = {sector: float(np.nanmean(column)) for sector, column in reached.items()}
+    for profile, sectors in PROFILES.items():
+        code = scored.labels.get(profile)
         if code is None or not all(sector in reached for sector in sectors):
             continue
         letters = np.array([letter in "UAF" for letter in code])
         columns = np.stack([reached[sector] for sector in sectors], axis=1)
         columns = columns[~np.isnan(columns).any(axis=1)]
         if len(columns):
-            found[f"profile_{task}"] = float((columns == letters).all(axis=1).mean())
-    return found
+            shares[profile] = float((columns == letters).all(axis=1).mean())
+    return shares

@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from fairspace.builders.published import figures
-from fairspace.submissions.benchmarks.adjustment import Adjustment, left_out
-from fairspace.submissions.benchmarks.published import (
-    NOT_PRINTED,
-    Found,
-    PrintedRow,
-    Published,
-    adjusted_source,
-    footnotes,
-    missing,
-    models,
-    printed,
-    source,
-)
-from fairspace.submissions.benchmarks.stereotypical_bias.score import counting
+from fairspace.submissions.benchmarks.published import Published, footnotes, missing, models, printed, source
 from fairspace.submissions.values import measured, not_run
 
 
@@ -47,16 +34,3 @@ def rows(standard: str) -> list[Published]:
         )
     return found
 
-
-def adjusted_print(row: PrintedRow, standard: object, changed: Adjustment) -> Found:
-    """Table 2 under an adjustment: the weighted mean of the printed cells that count."""
-    counted = counting(changed)
-    scores = dict(row.scores) | {name: left_out(name) for name in changed.dropped}
-    parts = [(scores[name].value, weight) for name, weight in counted.items()]
-    known = [(value, weight) for value, weight in parts if value is not None]
-    if len(known) < len(parts):
-        scores["total"] = not_run("total", f"{NOT_PRINTED} every score that counts")
-    else:
-        total = sum(value * weight for value, weight in known) / sum(weight for _, weight in known)
-        scores["total"] = measured("total", total, evidence=adjusted_source("weighted mean of printed scores", row))
-    return scores, dict(row.labels), row.unranked, "total"
