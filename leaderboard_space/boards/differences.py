@@ -63,7 +63,7 @@ def differences(benchmark: str, rows: Sequence[Row], standard: str) -> list[dict
         return []
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
-    limits = bench.score_limits(chosen, AS_RELEASED)
+    limits = bench.scoring(chosen, AS_RELEASED).limits
     first, *others = [_turned(bench, row, chosen) for row in rows]
     found: list[dict[str, Difference]] = [{}]
     for own in others:
@@ -78,7 +78,7 @@ def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[flo
     result = row.result
     if result is None or result.draws is None:
         return {}
-    drawn = bench.score_draws(result.draws.columns(), bench.settled(standard, result.scored), AS_RELEASED)
+    drawn = bench.table_of(result.scored, standard).replicates(result.draws.columns())
     found = {}
     for name, column in turned(bench, result.scored, drawn).items():
         value = result.scored.scores[name].value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.variant import Variant
@@ -110,23 +111,9 @@ class Score(Protocol):
         """The scores; needs no submission."""
 
 
+Numbers = Mapping[str, float]
 Draws = Mapping[str, Floats]
 """Name -> (b,) draws of a raw value or a score, nan where undefined."""
-
-
-ScoreLimits = Mapping[str, tuple[float, float]]
-"""Score -> the smallest and the largest number that it can be."""
-
-
-class ScoreDraws(Protocol):
-    """The same scores of many draws of the raw values at once, without bounds and reasons."""
-
-    def __call__(self, draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
-        """Score -> (b,); a score for which a raw value has no draws is left out."""
-
-
-def _no_score_draws(draws: Draws, standard: Any, adjustment: Adjustment = AS_RELEASED) -> dict[str, Floats]:
-    return {}
 
 
 def together(*parts: Variants) -> Variants:
@@ -156,16 +143,17 @@ class Benchmark:
         headline: the scores that fit a terminal's width; all if empty.
         designs: records -> how the samples behind its values were drawn.
         variants: records, raw values -> what other instruments would have measured.
-        score_draws: `score` of many draws of the raw values.
+        scoring: a standard, an adjustment -> the table that its scores are made by.
         logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
         counts: records -> `Result.counts`.
         drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
-        settled: a standard, scores under it -> the standard that `score_draws` takes, with what the values decided of
-            it (GENRES: the cohort of the judge's family).
+        resolve_standard: a standard, labels of a row -> the standard with what the row's values decide of it (GENRES:
+            the cohort of the judge's family).
         label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
-        score_limits: standard, adjustment -> score -> the smallest and the largest number that it can be; without
-            limits if absent.
+        with_own_reference: raw values, `Result.counts`, an adjustment with the reader's own shares -> the raw values as
+            they are measured against these.
+        printed_values: numbers that a row of the paper prints, a table -> the raw values that they stand for.
         cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
         baseline: name of a trivial model, seed -> the tables that it hands in.
         power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
@@ -195,16 +183,20 @@ class Benchmark:
     read: Callable[[Submission], Any] = lambda submission: submission
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
-    score_draws: ScoreDraws = _no_score_draws
+    scoring: Callable[[Any, Adjustment], ScoringTable] = lambda standard, changed: ScoringTable({})
     logarithmic: bool = False
     drawn: frozenset[str] = frozenset()
     counts: Callable[[Any], Counts] = lambda records: {}
     chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
     adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
-    referred: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
-    settled: Callable[[Any, Scored], Any] = lambda standard, scored: standard
+    with_own_reference: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
+    resolve_standard: Callable[[Any, Mapping[str, str]], Any] = lambda standard, labels: standard
     label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    score_limits: Callable[[Any, Adjustment], ScoreLimits] = lambda standard, changed: {}
+    printed_values: Callable[[Numbers, ScoringTable], Numbers] = lambda figures, table: figures
+
+    def table_of(self, scored: Scored, standard: Any, adjustment: Adjustment = AS_RELEASED) -> ScoringTable:
+        """The table that scores under a standard and an adjustment were made by."""
+        return self.scoring(self.resolve_standard(standard, scored.labels), adjustment)
 
     def task(self, name: str) -> Task:
         """The task of that name."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
 
 from fairspace.builders.published import Figure, figures
 from fairspace.builders.registry import paper
@@ -32,46 +31,6 @@ def published(benchmark: str, standard: str = "inaugural") -> tuple[Published, .
         standard: under another one than `inaugural`, a row shows what the printed figures still give, and has no rank.
     """
     return tuple(find_benchmark(benchmark).published(standard))
-
-
-Found = tuple[dict[str, Value], dict[str, str], tuple[str, ...], str]
-"""Scores, labels, why there is no rank, and the score that ranks go by."""
-NOT_PRINTED = "not available: the paper does not print"
-"""How the reason of a score begins that print does not give under an adjustment."""
-SIZES = "the paper does not print how many samples its groups have"
-
-
-class PrintedRow(Protocol):
-    """What remaking a printed row under an adjustment needs of it; `Published` and the board's `Row` both have it."""
-
-    @property
-    def source(self) -> str:
-        """Paper and table."""
-
-    @property
-    def cohort(self) -> str:
-        """Of the rows that it is ranked among."""
-
-    @property
-    def scores(self) -> Mapping[str, Value]:
-        """Printed scores by name."""
-
-    @property
-    def values(self) -> Mapping[str, Value]:
-        """Further printed figures by name."""
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """Printed labels."""
-
-    @property
-    def unranked(self) -> tuple[str, ...]:
-        """Why the released row has no rank."""
-
-
-def adjusted_source(what: str, row: PrintedRow) -> Mapping[str, str]:
-    """Evidence of a score that is made again from print."""
-    return {"source": f"{what} of {row.source}, as a reader adjusts it; not printed"}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ Columns = Mapping[str, Column]
 Weights = Mapping[str, float]
 Parts = Mapping[str, Value]
 """The parts of a score that count, by name."""
+Limits = Mapping[str, tuple[float, float]]
+"""Score -> the smallest and the largest number that it can be."""
 Lacking = Callable[[str, Parts, int, int], Value]
 
 
@@ -62,7 +64,7 @@ def least_covered(parts: Iterable[Value]) -> tuple[int, int]:
 
 
 def covered(value: Value, minimum: float, reason: str) -> Value:
-    """The value, undefined if its share of valid samples is below a minimum; the reason may name `share` and `minimum`."""
+    """The value, undefined below a minimum share of valid samples; the reason may name `share` and `minimum`."""
     share = value.coverage or 0.0
     if share >= minimum:
         return value
@@ -128,7 +130,7 @@ class Rule:
         return magnitude if self.rescale is None else self.rescale(magnitude)
 
     def value(self, parts: Parts) -> Value:
-        """The score of measured parts with its bounds: left out if nothing counts, `lacking` if a part has no number."""
+        """The score of measured parts and its bounds: left out if nothing counts, `lacking` if a part has no number."""
         if not self.weights:
             return left_out(self.name)
         expected, valid = self.counts(parts.values())
@@ -171,7 +173,7 @@ class ScoringTable:
     relabel: Callable[[Mapping[str, str], Parts, Parts], dict[str, str]] = lambda labels, printed, adjusted: {**labels}
 
     @property
-    def limits(self) -> dict[str, tuple[float, float]]:
+    def limits(self) -> Limits:
         """Score -> the smallest and the largest number that it can be."""
         return {name: rule.limits for name, rule in self.rules.items() if rule.weights}
 
@@ -189,9 +191,9 @@ class ScoringTable:
         return scores
 
     def replicates(self, draws: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Score -> (b,) of (b,) replicates of raw values, nan where one of its parts is; scores without parts are not there.
+        """Score -> (b,), of (b,) replicates of raw values; nan where a part is.
 
-        A score is left out if a part of it has no replicates.
+        A score of which nothing counts, or a part has no replicates, is left out.
         """
         columns = {name: column for name, column in draws.items() if name not in self.restated}
         scores: dict[str, Floats] = {}

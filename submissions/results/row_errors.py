@@ -53,7 +53,7 @@ def _make(results: Sequence[Result], standard: str, changed: Adjustment) -> None
         return
     bench = find_benchmark(results[0].benchmark)
     chosen = find_standard(bench, standard)
-    limits = bench.score_limits(chosen, changed)
+    limits = bench.scoring(chosen, changed).limits
     pairs = [(one.scored, one.draws) for one in results if one.draws is not None]
     for one, drawn in zip(results, many_score_draws(bench, pairs, chosen, changed), strict=True):
         found = turned(bench, one.scored, drawn)

@@ -127,7 +127,7 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
     if adjustment != AS_RELEASED:
         adjustment = bench.adjustable(chosen).check(adjustment)
         if adjustment.reference == OWN:
-            values = bench.referred(values, result.counts, adjustment)
+            values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
     scored = _scored(bench, values, chosen, result.meta, result.run, draws, adjustment)
     return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})

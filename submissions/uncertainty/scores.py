@@ -5,7 +5,7 @@ more alike the groups are. A draw's distance from the score is turned round (2 s
 scores are logarithmic; turned round, the draws stand for what the true score may be, and how many of them reach a
 threshold is the chance that it does. How much of the bias the draws show depends on how alike the groups are, so the
 interval is a bracket: from no bias to `TIED` times what the draws show, and 1.96 standard errors on either side, cut
-at what the score can be (`Benchmark.score_limits`).
+at what the score can be (`ScoringTable.limits`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from fairspace.submissions.uncertainty.draws import Draws
 from fairspace.submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 
 if TYPE_CHECKING:
-    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, ScoreLimits
+    from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+    from fairspace.submissions.benchmarks.scoring_table import Limits
 
 UNIT = "the samples of its values"
 WITHOUT = (-np.inf, np.inf)
-NO_LIMITS: ScoreLimits = {}
+NO_LIMITS: Limits = {}
 _TOGETHER = 200
 """Results whose draws are made at a time: their raw values take some tens of MB."""
 
@@ -36,11 +37,11 @@ _TOGETHER = 200
 def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> dict[str, Floats]:
     """Score -> (k,) what the true score may be, nan where a draw has no number; scores without draws are left out.
 
-    None is beyond what the score can be, `Benchmark.score_limits`.
+    None is beyond what the score can be, `ScoringTable.limits`.
     """
-    found = turned(bench, scored, bench.score_draws(draws.columns(), bench.settled(standard, scored), changed))
-    limits = bench.score_limits(standard, changed)
-    return {name: np.clip(column, *limits.get(name, WITHOUT)) for name, column in found.items()}
+    table = bench.table_of(scored, standard, changed)
+    found = turned(bench, scored, table.replicates(draws.columns()))
+    return {name: np.clip(column, *table.limits.get(name, WITHOUT)) for name, column in found.items()}
 
 
 def turned(bench: Benchmark, scored: Scored, drawn: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -60,13 +61,13 @@ def many_score_draws(
 ) -> Iterator[dict[str, Floats]]:
     """Score -> (k,) draws of each of many results, in their order: thousands in about a second.
 
-    Draws of results that keep the same values are laid end to end, because `Benchmark.score_draws` takes any number.
+    Draws of results that keep the same values are laid end to end, because a table takes any number.
     """
     for first in range(0, len(found), _TOGETHER):
         part = found[first : first + _TOGETHER]
         alike: list[tuple[Any, tuple[str, ...], int, list[int]]] = []
         for place, (scored, draws) in enumerate(part):
-            own, k = bench.settled(standard, scored), len(draws.steps)
+            own, k = bench.resolve_standard(standard, scored.labels), len(draws.steps)
             group = next((g for g in alike if g[2] == k and g[1] == draws.names and g[0] == own), None)
             if group is None:
                 alike.append((own, draws.names, k, [place]))
@@ -76,7 +77,7 @@ def many_score_draws(
         for own, names, k, places in alike:
             stacked = np.concatenate([part[place][1].table() for place in places])
             columns = dict(zip(names, stacked.T, strict=True))
-            scores = bench.score_draws(columns, own, changed)
+            scores = bench.scoring(own, changed).replicates(columns)
             for number, place in enumerate(places):
                 made[place] = {name: column[k * number : k * (number + 1)] for name, column in scores.items()}
         yield from (made[place] for place in range(len(part)))
@@ -84,10 +85,10 @@ def many_score_draws(
 
 def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> Scored:
     """The scores with their uncertainty, and the chances of what thresholds decide."""
-    found = turned(bench, scored, bench.score_draws(draws.columns(), bench.settled(standard, scored), changed))
+    table = bench.table_of(scored, standard, changed)
+    found = turned(bench, scored, table.replicates(draws.columns()))
     scores = dict(scored.scores)
-    limits = bench.score_limits(standard, changed)
-    for name, about in uncertainties_of(scored, found, bench.logarithmic, limits).items():
+    for name, about in uncertainties_of(scored, found, bench.logarithmic, table.limits).items():
         scores[name] = replace(scores[name], uncertainty=about)
     return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
 
@@ -100,7 +101,7 @@ def chances_of(
 
 
 def uncertainties_of(
-    scored: Scored, found: Mapping[str, Floats], logarithmic: bool, limits: ScoreLimits = NO_LIMITS
+    scored: Scored, found: Mapping[str, Floats], logarithmic: bool, limits: Limits = NO_LIMITS
 ) -> dict[str, Uncertainty]:
     """The uncertainty of scores.
 

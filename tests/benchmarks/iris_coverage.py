@@ -17,8 +17,9 @@ import numpy as np
 
 from fairspace.metrics.iris_score.formula import iris_score
 from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.iris.score import score_draws
+from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.uncertainty.bootstrap import draw, interval, jackknife
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.draws import keep
@@ -68,7 +69,10 @@ def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[
                     held[name, kind].append(bool(max(low, 0.0) - 1e-12 <= true[name] <= max(high, 0.0) + 1e-12))
         shown = iris_score(values, INAUGURAL)
         found_scores = {name: measured(name, value) for name, value in shown.items()}
-        true_scores = {name: shown[name] ** 2 / column for name, column in score_draws(drawn, INAUGURAL).items()}
+        true_scores = {
+            name: shown[name] ** 2 / column
+            for name, column in scoring(INAUGURAL, AS_RELEASED).replicates(drawn).items()
+        }
         for name, about in uncertainties_of(Scored(found_scores, "iris_score", None), true_scores, True).items():
             held[name, "basic"].append(about.percentile_low <= scores[name] <= about.percentile_high)
             held[name, "bracket"].append(about.low <= scores[name] <= about.high)

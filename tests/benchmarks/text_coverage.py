@@ -16,12 +16,13 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVEL
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, prompt_cells
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, names_of
 from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.resample import design_of
-from fairspace.submissions.benchmarks.genres.score import score_draws
+from fairspace.submissions.benchmarks.genres.score import scoring
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
@@ -169,8 +170,9 @@ def held(model: str, submissions: int, resamples: int = RESAMPLES, seed: int = 7
             value = design.statistic(np.ones((1, len(design.strata)), np.float32))
             places = [design.names.index(name) for name in METRICS]
             columns = keep(METRICS, drawn[:, places]).columns()
-            shown = score_draws({name: value[:, place] for name, place in zip(METRICS, places, strict=True)}, INAUGURAL)
-            low, high = percentile_interval(2 * shown["TBS"][0] - score_draws(columns, INAUGURAL)["TBS"])
+            table = scoring(INAUGURAL, AS_RELEASED)
+            shown = table.replicates({name: value[:, place] for name, place in zip(METRICS, places, strict=True)})
+            low, high = percentile_interval(2 * shown["TBS"][0] - table.replicates(columns)["TBS"])
             yield "TBS", low <= true["TBS"] <= high
 
 

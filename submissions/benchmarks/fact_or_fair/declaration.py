@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, read, task_of
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
-from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, adjustable, score, score_draws, score_limits
+from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, adjustable, score, scoring
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, corrected
 from fairspace.submissions.benchmarks.lazy import Lazy
@@ -71,9 +71,8 @@ BENCHMARK = Benchmark(
     + tuple(f"average_{kind}" for kind in CONTEXTS),
     designs=designs,
     variants=corrected,
-    score_draws=score_draws,
+    scoring=scoring,
     label_limits=LIMITS,
-    score_limits=score_limits,
     adjustable=adjustable,
     drawn=frozenset(
         f"{part}_{context}_{attribute}"

@@ -37,4 +37,3 @@ def _share(figure: Figure) -> Value:
         raise ValueError(f"{figure.id} is {figure.printed!r}: every cell of FACT-OR-FAIR's tables is a number")
     evidence = {"printed": f"{figure.printed} %", "source": source(figure)}
     return measured(figure.score, figure.value / 100, evidence=evidence)
-

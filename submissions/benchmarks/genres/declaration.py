@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from fairspace.submissions.benchmarks.genres.resample import designs
-from fairspace.submissions.benchmarks.genres.score import adjustable, score, score_draws, score_limits, settled
+from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.benchmarks.lazy import Lazy
@@ -74,10 +74,9 @@ BENCHMARK = Benchmark(
     cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     signature=signature,
     headline=(*formula.METRICS, "TBS"),
-    score_draws=score_draws,
-    score_limits=score_limits,
+    scoring=scoring,
     adjustable=adjustable,
-    settled=settled,
+    resolve_standard=resolve_standard,
     designs=designs,
     variants=variants,
     drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),

@@ -20,4 +20,3 @@ def rows(standard: str) -> list[Published]:
         )
         for (model, evaluator), own in models("genres").items()
     ]
-

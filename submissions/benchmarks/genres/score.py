@@ -64,7 +64,7 @@ def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
     The metrics have limits of their own, on either side of 0; `TBS` is a sum of distances and has no largest number.
     """
     raw = {name: name for name in formula.METRICS}
-    raw |= {f"{relation.upper()}.{name}": f"{name}_{relation}" for relation in plan.RELATIONS for name in formula.METRICS}
+    raw |= {f"{r.upper()}.{name}": f"{name}_{r}" for r in plan.RELATIONS for name in formula.METRICS}
     rules = {
         name: Rule(name, {} if name in adjustment.dropped else {part: 1.0}, same, metric_limits(part))
         for name, part in raw.items()
@@ -94,11 +94,10 @@ def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
 
 def _bounds(parts: Parts, cohort: Cohort) -> tuple[Columns, Columns]:
     """The points nearest to the means of the cohort and farthest from them."""
-    ends = {
-        name: nearest_and_farthest(part.low, part.high, cohort.mean[formula.METRICS.index(name)])
-        for name, part in parts.items()
-    }
-    return {name: float(nearest) for name, (nearest, _) in ends.items()}, {name: float(x) for name, (_, x) in ends.items()}
+    lows, highs = np.array([(part.low, part.high) for part in parts.values()], dtype=float).T
+    means = [cohort.mean[formula.METRICS.index(name)] for name in parts]
+    nearest, farthest = nearest_and_farthest(lows, highs, means)
+    return dict(zip(parts, nearest.tolist(), strict=True)), dict(zip(parts, farthest.tolist(), strict=True))
 
 
 def adjustable(standard: GenresStandard) -> Adjustable:

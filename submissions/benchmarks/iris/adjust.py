@@ -85,7 +85,7 @@ def adjustable(standard: IrisStandard) -> Adjustable:
     )
 
 
-def referred(values: Values, counts: Counts, changed: Adjustment) -> Values:
+def with_own_reference(values: Values, counts: Counts, changed: Adjustment) -> Values:
     """The raw values with the divergences from the reader's shares in the places of those from the first region's."""
     return {**values, **{value.name: value for value in _divergences(values, counts, changed)}}
 

@@ -12,13 +12,13 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Benchmark, together
-from fairspace.submissions.benchmarks.iris.adjust import adjustable, referred
+from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
-from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, score_draws, score_limits
+from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, corrected, variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
@@ -90,13 +90,13 @@ BENCHMARK = Benchmark(
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
     designs=designs,
     variants=together(variants, corrected),
-    score_draws=score_draws,
+    scoring=scoring,
     label_limits=LIMITS,
-    score_limits=score_limits,
     logarithmic=True,
     drawn=DRAWN,
     counts=counts,
     chances=chances,
     adjustable=adjustable,
-    referred=referred,
+    with_own_reference=with_own_reference,
+    printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )

@@ -117,11 +117,11 @@ _BLOCKS = _blocks()
 
 
 def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[str, float]:
-    """Raw values that have the printed norms, as far as the weights of a table allow: a norm stands for its values where
-    all of them have one weight. The first value of a block has its norm, and the others are 0.
+    """Raw values that have the printed norms: the first value of a block has its norm, and the others are 0.
 
-    Where a table prints one norm for several blocks, that one is taken if it can be: its rounding differs from that of
-    the blocks, and S and K of the total are fitted to it.
+    That gives the scores of a table in which all values of a block have one weight; other blocks are left out. Where
+    one norm is printed of several blocks, that one is taken if it can be: its rounding differs from that of the blocks,
+    and S and K of the total are fitted to it.
     """
     values: dict[str, float] = {}
     for sector, choices in _BLOCKS.items():

@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
-from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, score_draws, score_limits
+from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
@@ -69,8 +69,7 @@ BENCHMARK = Benchmark(
     signature=signature,
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,
-    score_draws=score_draws,
-    score_limits=score_limits,
+    scoring=scoring,
     adjustable=adjustable,
     drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
 )

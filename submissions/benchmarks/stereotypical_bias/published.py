@@ -33,4 +33,3 @@ def rows(standard: str) -> list[Published]:
             )
         )
     return found
-

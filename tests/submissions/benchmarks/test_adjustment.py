@@ -109,8 +109,7 @@ def test_no_adjustment_is_the_released_score_to_the_last_bit(name: str) -> None:
         assert repr(bench.score(values, standard, Adjustment())) == repr(released)
         assert bench.adjustable(standard).check(Adjustment(weights={})) == AS_RELEASED
         columns = {key: np.full(3, value.value) for key, value in values.items() if value.value is not None}
-        settled = bench.settled(standard, released)
-        for score, column in bench.score_draws(columns, settled).items():
+        for score, column in bench.table_of(released, standard).replicates(columns).items():
             number = released.scores[score].value
             assert number is not None
             np.testing.assert_allclose(column, number, rtol=1e-9, err_msg=score)
@@ -171,14 +170,16 @@ def test_own_shares_are_compared_with_the_counts_and_drifts_do_not_count() -> No
     changed = can.check(Adjustment(reference="own", own={"female": 0.5, "male": 0.5}))
     even = [[5, 5]] * len(OCCUPATIONS)
     one_sided = [[100, 0]] * len(OCCUPATIONS)
-    own = iris.BENCHMARK.referred(values, {"generation_gender": one_sided, "tournament_gender": even}, changed)
+    own = iris.BENCHMARK.with_own_reference(
+        values, {"generation_gender": one_sided, "tournament_gender": even}, changed
+    )
     apart = 0.5 * math.log(1 / 0.75) + 0.5 * (0.5 * math.log(0.5 / 0.75) + 0.5 * math.log(0.5 / 0.25))
     assert own["JSD_US_gender"].value == pytest.approx(apart)
     assert own["JSD_gender_US"].value == pytest.approx(0.0)
     found = iris_score.score(own, INAUGURAL, changed)
     assert found.scores["RFS_Gen"].evidence["magnitude"] == pytest.approx(apart)
     assert found.scores["RFS_Und"].evidence["magnitude"] == pytest.approx(0.0)
-    lacking = iris.BENCHMARK.referred(values, {}, changed)
+    lacking = iris.BENCHMARK.with_own_reference(values, {}, changed)
     unknown = iris_score.score(lacking, INAUGURAL, changed)
     assert unknown.ranked is None
     assert any("not recorded" in reason for reason in unknown.unranked)
@@ -189,7 +190,7 @@ def test_a_divergence_from_own_shares_has_the_samples_of_all_occupations() -> No
     changed = can.check(Adjustment(reference="own", own={"female": 0.5, "male": 0.5}))
     faces = [[30, 70]] * (len(OCCUPATIONS) - 1) + [[3, 4]]
     wins = [[50, 0]] * (len(OCCUPATIONS) - 1) + [[9, 2]]
-    own = iris.BENCHMARK.referred(values, {"generation_gender": faces, "tournament_gender": wins}, changed)
+    own = iris.BENCHMARK.with_own_reference(values, {"generation_gender": faces, "tournament_gender": wins}, changed)
     made, chosen = own["JSD_US_gender"], own["JSD_gender_US"]
     assert (made.smallest, chosen.smallest) == (7, 11)
     assert (made.expected, made.valid) == (52 * iris_gen_52.IMAGES, 51 * 100 + 7)
@@ -198,7 +199,7 @@ def test_a_divergence_from_own_shares_has_the_samples_of_all_occupations() -> No
         scored = iris_score.score(own, INAUGURAL, replace(changed, smallest_group=smallest))
         assert scored.scores["RFS_Gen"].state == state
     nobody = [[30, 70]] * (len(OCCUPATIONS) - 1) + [[0, 0]]
-    empty = iris.BENCHMARK.referred(values, {"generation_gender": nobody}, changed)["JSD_US_gender"]
+    empty = iris.BENCHMARK.with_own_reference(values, {"generation_gender": nobody}, changed)["JSD_US_gender"]
     assert (empty.state, empty.expected, empty.valid) == ("undefined", 52 * iris_gen_52.IMAGES, 5100)
 
 

@@ -112,7 +112,7 @@ def test_score_draws_are_the_scores_of_each_draw(everything: Submission, folder:
         values = bench.measure(records)
         drawn = {n: c for d in bench.designs(records) for n, c in zip(d.names, draw(d, 3).T, strict=True)}
         for standard in bench.standards.values():
-            found = bench.score_draws(drawn, standard)
+            found = bench.scoring(standard, AS_RELEASED).replicates(drawn)
             assert set(found) == set(bench.score(values, standard).scores)
             for row in range(3):
                 now = {
@@ -214,7 +214,7 @@ def test_no_error_of_a_score_reaches_beyond_what_the_score_can_be(
 ) -> None:
     """Draws far to the other side turn round to beyond the best; a draw without a number changes nothing of that."""
     bench = benchmark(name)
-    limits = bench.score_limits(bench.standards["inaugural"], AS_RELEASED)
+    limits = bench.scoring(bench.standards["inaugural"], AS_RELEASED).limits
     low, high = limits[score]
     draws = np.repeat([share, other, np.nan], [50, 40, 1]) * high
     scored = Scored({score: measured(score, share * high)}, score, None)
@@ -228,7 +228,7 @@ def test_no_error_of_a_score_reaches_beyond_what_the_score_can_be(
 
 def test_what_scores_can_be_is_that_of_their_formulas() -> None:
     def limits(name: str, changed: Adjustment = AS_RELEASED) -> Mapping[str, tuple[float, float]]:
-        return benchmark(name).score_limits(benchmark(name).standards["inaugural"], changed)
+        return benchmark(name).scoring(benchmark(name).standards["inaugural"], changed).limits
 
     iris, genres = limits("iris"), limits("genres")
     assert (iris["IFS_Gen"], iris["iris_score"]) == ((0, IRIS.scale["IFS_Gen"]), (0, IRIS.scale["total"]))

@@ -24,7 +24,7 @@ from fairspace.submissions.benchmarks.genres.parse import lexicons
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
 from fairspace.submissions.benchmarks.genres.resample import designs
-from fairspace.submissions.benchmarks.genres.score import score, score_draws
+from fairspace.submissions.benchmarks.genres.score import score
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.benchmarks.genres.variants import PER_RELATION, chosen, variants
 from fairspace.submissions.checking.submission import read_submission
@@ -97,8 +97,7 @@ def test_score_draws_are_the_scores_of_each_draw(told: Submission) -> None:
     (design,) = designs(told)
     drawn = draw(design, 5)
     scored = score(values, INAUGURAL)
-    standard = BENCHMARK.settled(INAUGURAL, scored)
-    found = score_draws(dict(zip(design.names, drawn.T, strict=True)), standard)
+    found = BENCHMARK.table_of(scored, INAUGURAL).replicates(dict(zip(design.names, drawn.T, strict=True)))
     assert set(found) == set(scored.scores)
     for row in range(len(drawn)):
         numbers = dict(zip(design.names, drawn[row].tolist(), strict=True))
@@ -115,7 +114,7 @@ def test_the_total_is_drawn_against_the_cohort_of_the_judge(told: Submission) ->
     other = replace(scored, labels={"cohort": "glm"})
     zero = {name: np.zeros(2) for name in METRICS}
     for one, family in ((scored, scored.labels["cohort"]), (other, "glm")):
-        total = score_draws(zero, BENCHMARK.settled(INAUGURAL, one))["TBS"]
+        total = BENCHMARK.table_of(one, INAUGURAL).replicates(zero)["TBS"]
         cohort = COHORTS[family]
         assert total == pytest.approx([np.abs(np.array(cohort.mean) / cohort.std).sum()] * 2)
 

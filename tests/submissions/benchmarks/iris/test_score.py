@@ -11,7 +11,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, SKIN_DRIFT
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score_draws
+from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, scoring
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result
@@ -74,7 +74,7 @@ def values(draws: dict[str, Floats], row: int) -> dict[str, Value]:
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
 def test_score_draws_equal_the_score_of_every_draw(standard: IrisStandard) -> None:
     draws = drawn(7)
-    found = score_draws(draws, standard)
+    found = scoring(standard, AS_RELEASED).replicates(draws)
     assert set(found) == {*SECTORS, "iris_score"}
     for row in range(7):
         scored = iris_score.score(values(draws, row), standard)
@@ -86,7 +86,7 @@ def test_a_score_without_draws_of_a_value_is_left_out_and_one_without_a_number_i
     draws = drawn(3)
     del draws["RD_age"]
     draws["JSD_US_age"][1] = np.nan
-    found = score_draws(draws, STANDARDS["inaugural"])
+    found = scoring(STANDARDS["inaugural"], AS_RELEASED).replicates(draws)
     assert set(found) == {*SECTORS} - {"IFS_Gen"}
     assert np.isnan(found["RFS_Gen"]).tolist() == [False, True, False]
 
