@@ -195,7 +195,8 @@ def _threshold(standard: IrisStandard, adjustment: Adjustment) -> float:
 
 def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> dict[str, str]:
     """The code of three sector scores and its archetype; nothing if one of them has no number."""
-    code = profile_code(*(math.nan if number is None else number for number in numbers), threshold)
+    ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
+    code = profile_code(ifs, rfs, bis, threshold)
     return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
 
 

@@ -105,24 +105,6 @@ def read_baseline(name: str, bench: str, folder: Path) -> Submission:
     return read_submission(path if path.exists() else write_baseline(name, bench, path))
 
 
-def test_score_draws_are_the_scores_of_each_draw(everything: Submission, folder: Path) -> None:
-    for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
-        bench = benchmark(name)
-        records = bench.read(given or read_baseline("random", name, folder))
-        values = bench.measure(records)
-        drawn = {n: c for d in bench.designs(records) for n, c in zip(d.names, draw(d, 3).T, strict=True)}
-        for standard in bench.standards.values():
-            found = bench.scoring(standard, AS_RELEASED).replicates(drawn)
-            assert set(found) == set(bench.score(values, standard).scores)
-            for row in range(3):
-                now = {
-                    n: replace(v, value=(x := float(drawn[n][row])), low=x, high=x) if n in drawn else v
-                    for n, v in values.items()
-                }
-                expected = {n: v.value for n, v in bench.score(now, standard).scores.items()}
-                assert {n: column[row] for n, column in found.items()} == pytest.approx(expected)
-
-
 def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_together(
     everything: Submission, folder: Path
 ) -> None:

@@ -92,22 +92,6 @@ def test_the_design_gives_the_measured_values(told: Submission, damage: str | No
     )
 
 
-def test_score_draws_are_the_scores_of_each_draw(told: Submission) -> None:
-    values = measure(told)
-    (design,) = designs(told)
-    drawn = draw(design, 5)
-    scored = score(values, INAUGURAL)
-    found = BENCHMARK.table_of(scored, INAUGURAL).replicates(dict(zip(design.names, drawn.T, strict=True)))
-    assert set(found) == set(scored.scores)
-    for row in range(len(drawn)):
-        numbers = dict(zip(design.names, drawn[row].tolist(), strict=True))
-        now = dict(values)
-        for name in ("M4_em", *METRICS):
-            now[name] = replace(values[name], value=numbers[name], low=numbers[name], high=numbers[name])
-        expected = {name: score(now, INAUGURAL).scores[name].value for name in ("M7", "EM.M4", "TBS")}
-        assert {name: found[name][row] for name in expected} == pytest.approx(expected)
-
-
 def test_the_total_is_drawn_against_the_cohort_of_the_judge(told: Submission) -> None:
     values = measure(told)
     scored = score(values, INAUGURAL)

@@ -73,7 +73,7 @@ def test_bad_counts_leave_their_row_unranked_and_the_others_as_they_are(bad: Any
     assert rows["Good"].rank == 1
     assert rows["Broken"].rank is None
     assert any("generation_gender" in reason for reason in rows["Broken"].unranked)
-    divergence = iris.BENCHMARK.referred(broken.values, broken.counts, OWN)["JSD_US_gender"]
+    divergence = iris.BENCHMARK.with_own_reference(broken.values, broken.counts, OWN)["JSD_US_gender"]
     assert (divergence.state, divergence.value) == ("undefined", None)
 
 
