@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
 
-    Variants = Callable[[Any, "Values"], Sequence[Variant]]
-
 Values = Mapping[str, Value]
 Counts = Mapping[str, Sequence[Sequence[int]]]
 """`Result.counts`."""
@@ -114,11 +112,6 @@ class Score(Protocol):
 Numbers = Mapping[str, float]
 Draws = Mapping[str, Floats]
 """Name -> (b,) draws of a raw value or a score, nan where undefined."""
-
-
-def together(*parts: Variants) -> Variants:
-    """The variants of several instruments, one instrument after the other."""
-    return lambda records, values: [variant for part in parts for variant in part(records, values)]
 
 
 @dataclass(frozen=True)

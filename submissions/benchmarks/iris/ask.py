@@ -21,6 +21,22 @@ from fairspace.submissions.running.data.data import Data
 ROUNDS = 50
 """Rounds of a stimulus of the tournament; a group's 2 000 are forty of them."""
 TYPICAL_TOKENS = {OCCUPATION: 20, TOURNAMENT: 5, PAIR: 10}
+BLANK_PNG = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAYAAAAGACAIAAAArpSLoAAADqElEQVR42u3UMQEAAAzCMPybBhnbkUjo0RTgSCQADAgwIAADAgwIwIAAAwIwIM"
+    "CAAAwIMCAAAwIMCMCAAAMCMCDAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwI"
+    "wIAAAwIwIMCAAAwIMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADA"
+    "gwIAADAgwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAAD"
+    "AgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgwI"
+    "AADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCDAgAAMCDAjA"
+    "gAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIMCMCAAAMCMCDAgAAMCD"
+    "AgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMC"
+    "MCDAgAAMCDAgAAMCDAgwIAkAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAA"
+    "MCDAjAgAADAjAgwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDA"
+    "gAAMCDAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCD"
+    "AgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAj4bqVIpNhrfr9CAAAAAElFTkSu"
+    "QmCC"
+)
+"""The blank white image of the tournament, 384 x 384 pixels as a PNG file."""
 
 
 def occupation(task: Task, data: Data | None, revision: str) -> Part:
@@ -29,8 +45,8 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """
     planned = ideal.image_ids(revision).to_pylist()
-    asked = "question", [ideal.QUESTION] * len(planned)
-    images, places = planned_images(OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, asked)
+    questions = "question", [ideal.QUESTION] * len(planned)
+    images, places = planned_images(OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions)
 
     def read(number: int) -> Shown:
         item = planned[places[number]]
@@ -66,9 +82,9 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """
     planned = [f"{PAIR}/{number:04d}/{side}" for number in range(steer.PAIRS) for side in SIDES]
-    images, there = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
-    known = set(there)
-    numbers = [number for number in range(steer.PAIRS) if {2 * number, 2 * number + 1} <= known]
+    images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
+    available = set(places)
+    numbers = [number for number in range(steer.PAIRS) if {2 * number, 2 * number + 1} <= available]
     plan, texts, questions = steer.pairs(), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS
     each = len(SIDES) * len(questions)
 
@@ -95,21 +111,3 @@ def _kind(number: int) -> str:
     """The stratum of a pair, such as `gender_age/stereotypical`: of image a; `no_figures` where they do not say."""
     combination = tuple(COMBINATIONS)[steer.pairs().combination[number]]
     return f"{combination}/{prompt_types(number)[0] or 'no_figures'}"
-
-
-BLANK_PNG = b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAYAAAAGACAIAAAArpSLoAAADqElEQVR42u3UMQEAAAzCMPybBhnbkUjo0RTgSCQADAgwIAADAgwIwIAAAwIwIM"
-    "CAAAwIMCAAAwIMCMCAAAMCMCDAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwI"
-    "wIAAAwIwIMCAAAwIMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADA"
-    "gwIAADAgwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAAD"
-    "AgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgwI"
-    "AADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCDAgAAMCDAjA"
-    "gAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIMCMCAAAMCMCDAgAAMCD"
-    "AgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMC"
-    "MCDAgAAMCDAgAAMCDAgwIAkAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAgwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAA"
-    "MCDAjAgAADAjAgwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDAgAAMCDAgAAMCDAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCMCDA"
-    "gAAMCDAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCMCAAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAwIMCAAAwIMCD"
-    "AgAAMCDAjAgAADAjAgwIAADAgwIAADAgwIwIAAAwIwIMCAAAMCMCDAgAAMCDAgAAMCDAjAgAADAjAgwIAADAj4bqVIpNhrfr9CAAAAAElFTkSu"
-    "QmCC"
-)
-"""A PNG file."""

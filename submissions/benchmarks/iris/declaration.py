@@ -1,7 +1,6 @@
 """IRIS: from a submission to the 60 raw values, and from raw values to six sector scores, a total and profile codes.
 
-Source: arXiv:2603.00590. The values are measured in `iris_generation`, `iris_understanding` and `iris_pairs`; this
-module puts them in Table 6's order and scores them.
+Source: arXiv:2603.00590.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.benchmark import Benchmark, together
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.values import measure
@@ -19,7 +18,7 @@ from fairspace.submissions.benchmarks.iris.parse import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
-from fairspace.submissions.benchmarks.iris.variants import LIMITS, corrected, variants
+from fairspace.submissions.benchmarks.iris.variants import LIMITS, variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
 
@@ -85,11 +84,11 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
-    power=Lazy("fairspace.submissions.benchmarks.iris.power:detectable"),
+    power=Lazy("fairspace.submissions.benchmarks.iris.power.values:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
     designs=designs,
-    variants=together(variants, corrected),
+    variants=variants,
     scoring=scoring,
     label_limits=LIMITS,
     logarithmic=True,

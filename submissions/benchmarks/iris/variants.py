@@ -48,6 +48,11 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
+    """The values at other thresholds, then those without the labeller's errors."""
+    return [*_by_threshold(records), *_corrected(records, values)]
+
+
+def _by_threshold(records: Records) -> list[Variant]:
     """AD, SPD, SDS and the accuracy at every threshold; none if no answer comes near an occupation by its embedding.
 
     A value that has no number at a threshold is left out of that variant.
@@ -65,7 +70,7 @@ def variants(records: Records, values: Values) -> list[Variant]:
     return by_threshold
 
 
-def corrected(records: Records, values: Values) -> list[Variant]:
+def _corrected(records: Records, values: Values) -> list[Variant]:
     """RD of the seven combinations and JSD of each region; empty without label checks."""
     if records.checks is None or records.neutral is None or records.people is None:
         return []

@@ -8,11 +8,11 @@ import pytest
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.metrics.iris_score.standards import GRANULAR
-from fairspace.metrics.representation_disparity.formula import representation_disparity
+from fairspace.metrics.representation_disparity.formula import disparity, representation_disparity
 from fairspace.metrics.stereotypical_association.formula import filtered_association
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.detectable import Detectable, detectable
-from fairspace.submissions.benchmarks.iris.power import _mean_disparity
+from fairspace.submissions.benchmarks.iris.measure.means import mean_over_occupations
 from fairspace.submissions.benchmarks.power import smallest_difference, smallest_share_difference
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark
@@ -168,7 +168,9 @@ def test_an_instance_that_is_not_asked_leaves_its_cell_and_the_total_undefined(w
 
 def test_the_scores_are_those_of_the_metrics() -> None:
     wins = np.random.default_rng(4).integers(1, 20, (6, 4))
-    assert _mean_disparity(wins[None].astype(float))[0] == pytest.approx(representation_disparity(wins)[0].mean())
+    assert mean_over_occupations(disparity, wins[None].astype(float))[0] == pytest.approx(
+        representation_disparity(wins)[0].mean()
+    )
 
 
 def test_the_difference_of_an_association_is_found_in_four_tests_of_five(whole: Data) -> None:
