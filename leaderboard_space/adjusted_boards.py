@@ -59,8 +59,8 @@ class AdjustedBoards:
         if found is not None:
             return found
         if not self._enter():
-            what = f"{ADJUSTED} other boards as readers adjust them are being made"
-            expected, mend = "fewer at a time", "ask again in a few seconds; the released boards do not wait"
+            what = f"{ADJUSTED} other adjusted boards are being computed"
+            expected, mend = "fewer at a time", "try again in a few seconds; released boards are not affected"
             raise SpaceError("ADJUSTED_BUSY", "the adjusted board", what, expected, mend)
         try:
             with self.making:

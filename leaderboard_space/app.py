@@ -125,7 +125,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     StorageError if the store cannot be read; UsageError if everybody could submit from elsewhere.
     """
     if settings.insecure_local and host != "127.0.0.1":
-        raise UsageError(f"--insecure-local lets everybody submit who reaches {host}; it is for 127.0.0.1 alone.")
+        raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
     space = Space.open(settings)
     Thread(target=_make_boards, args=(space,), name="boards", daemon=True).start()

@@ -1,4 +1,4 @@
-"""What the Space refuses: an error says where, what, what was expected and a remedy; its code has an HTTP status."""
+"""Errors of the Space: a stable code with its HTTP status, where, what was found and expected, and how to fix it."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ STATUS: dict[str, int] = {
 }
 """Code -> status of the answer."""
 CODES: dict[str, str] = {
-    "SIGN_IN_REQUIRED": "submitting needs a signed-in user, or a token of one",
-    "SIGN_IN_FAILED": "a sign-in did not come to its end",
-    "TOKEN_INVALID": "the token was not made here, or has expired",
+    "SIGN_IN_REQUIRED": "you are not signed in, and no token was sent",
+    "SIGN_IN_FAILED": "the sign-in was not completed",
+    "TOKEN_INVALID": "the token is not from this Space, or has expired",
     "NOT_A_MAINTAINER": "only maintainers may do this",
-    "ORGANISATION_UNKNOWN": "a submitter names an organisation that they do not belong to",
-    "FORM_FORGED": "a form was sent from somewhere else than this Space",
-    "UNKNOWN_SUBMISSION": "there is no submission of that id, or it is somebody else's",
-    "UNKNOWN_ENTRY": "there is no row of that name",
-    "UNKNOWN_PAGE": "there is nothing at that address",
-    "WRONG_METHOD": "there is nothing at that address that answers to this method",
-    "BAD_PARAMETER": "a parameter has a value that is not known",
-    "UPLOAD_MISSING": "no file came with the request",
-    "UPLOAD_TOO_LARGE": "the file has more bytes than the Space takes",
-    "UPLOAD_TOO_SLOW": "the file did not come in time",
-    "UPLOAD_TOO_MANY_PARTS": "an upload holds more than the one file",
-    "REQUEST_TOO_LARGE": "the head or the body of a request is larger than any that is needed",
-    "QUOTA_VALID": "the user has had as many submissions scored in a day as one may",
-    "QUOTA_FAULTY": "the user has handed in as many faulty submissions in a day as one may",
-    "QUOTA_FAILED": "attempts at one submission, or of one user in a day, failed as often as they may",
-    "TOO_MANY_WAITING": "the user has as many submissions waiting as one may",
-    "TOO_MANY_REQUESTS": "too many requests came at once",
-    "QUEUE_FULL": "the queue takes no more for now",
-    "ADJUSTED_BUSY": "too many boards under readers' adjustments are asked for at once; the released ones do not wait",
-    "STORE_FAILED": "the storage does not take anything at the moment",
-    "STORE_NOT_KEPT": "the Space's results would be lost at its next restart, so it takes no submissions",
-    "OUR_FAULT": "something went wrong within the Space",
+    "ORGANISATION_UNKNOWN": "the submission names an organisation that you do not belong to",
+    "FORM_FORGED": "the form was sent from another site",
+    "UNKNOWN_SUBMISSION": "there is no submission with this id, or it belongs to somebody else",
+    "UNKNOWN_ENTRY": "there is no row with this name",
+    "UNKNOWN_PAGE": "there is no page at this address",
+    "WRONG_METHOD": "this address does not accept this HTTP method",
+    "BAD_PARAMETER": "a parameter has an invalid value",
+    "UPLOAD_MISSING": "the request contains no file",
+    "UPLOAD_TOO_LARGE": "the file is larger than the Space accepts",
+    "UPLOAD_TOO_SLOW": "the upload took too long",
+    "UPLOAD_TOO_MANY_PARTS": "the upload contains more than one file",
+    "REQUEST_TOO_LARGE": "the headers or the body of the request are too large",
+    "QUOTA_VALID": "your daily quota of scored submissions is used up",
+    "QUOTA_FAULTY": "your daily quota of faulty submissions is used up",
+    "QUOTA_FAILED": "this submission, or your submissions of one day, failed too often",
+    "TOO_MANY_WAITING": "you have too many waiting submissions",
+    "TOO_MANY_REQUESTS": "too many requests were sent at once",
+    "QUEUE_FULL": "the queue is full",
+    "ADJUSTED_BUSY": "too many adjusted boards are requested at once; released boards are not affected",
+    "STORE_FAILED": "the storage is not available at the moment",
+    "STORE_NOT_KEPT": "the Space has no permanent storage, so it accepts no submissions",
+    "OUR_FAULT": "an internal error of the Space",
 }
 
 
@@ -70,5 +70,5 @@ class SpaceError(CodedError):
 
     @property
     def status(self) -> int:
-        """Of the answer over HTTP."""
+        """HTTP status of the answer."""
         return STATUS[self.code]

@@ -81,16 +81,16 @@ class Intake:
         TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
         """
         if not self.settings.keeps_the_store():
-            found, expected = "one that ends with the container", "one that outlives it"
-            mend = "the maintainers set FAIRSPACE_STORE, as leaderboard_space/OPERATION.md says"
+            found, expected = "temporary storage, deleted with the container", "permanent storage"
+            mend = "ask the maintainers to set FAIRSPACE_STORE (see leaderboard_space/OPERATION.md)"
             raise SpaceError("STORE_NOT_KEPT", "the store", found, expected, mend)
         size = file.stat().st_size
         if size > self.settings.upload_bytes:
             found, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
-            raise SpaceError("UPLOAD_TOO_LARGE", "the file", found, most, "hand in tables as Parquet; see FORMAT.md")
+            raise SpaceError("UPLOAD_TOO_LARGE", "the file", found, most, "submit tables as Parquet; see FORMAT.md")
         if organisation and organisation not in user.organisations:
             known = ", ".join(user.organisations) or "none"
-            mend = "choose one of yours, or hand in under your own name"
+            mend = "choose one of your organisations, or submit in your own name"
             raise SpaceError("ORGANISATION_UNKNOWN", "organisation", repr(organisation), f"one of: {known}", mend)
         with file.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -112,8 +112,8 @@ class Intake:
             self.state.storage.append([draft], {submission_path(sha256): file})
             self.state.refresh()
         except StorageError as error:
-            mend = "hand it in again later; nothing was accepted, and nothing that was before is lost"
-            raise SpaceError("STORE_FAILED", "the store", error.code, "a store that takes it", mend) from error
+            mend = "submit it again later; this file was not accepted, and earlier submissions are safe"
+            raise SpaceError("STORE_FAILED", "the store", error.code, "a storage that accepts it", mend) from error
         finally:
             with self._lock:
                 self._coming.pop(name, None)
@@ -146,7 +146,7 @@ class Intake:
         coming = [one for one in self._coming.values() if not self._is_there(one)]
         if sum(one.outcome == "waiting" for one in self.state.submissions()) + len(coming) >= settings.queue_length:
             found = f"{settings.queue_length} submissions wait"
-            raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "hand it in again later")
+            raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "submit it again later")
         used = self.usage(user)
         waiting = [*used.waiting, *(one for one in coming if one.user.casefold() == user.name.casefold())]
         for code, what, most, counted in (
@@ -168,7 +168,7 @@ class Intake:
         """Whether one that failed may be tried again."""
         if before is not None and before.attempt >= self.settings.attempts:
             found, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
-            raise SpaceError("QUOTA_FAILED", f"submission {before.id}", found, most, "tell the maintainers its id")
+            raise SpaceError("QUOTA_FAILED", f"submission {before.id}", found, most, "send the id to the maintainers")
 
     def _is_there(self, coming: Submission) -> bool:
         """Whether what is being written is in the log already."""

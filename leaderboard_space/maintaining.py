@@ -39,10 +39,12 @@ def _mark(state: State, kind: Kind, entry: str, user: User, reason: str) -> Even
     said = plain(reason).strip()
     if not 0 < len(said) <= LONGEST:
         expected = f"1 to {LONGEST} characters"
-        raise SpaceError("BAD_PARAMETER", "reason", f"{len(said)} characters", expected, "say why, for everybody")
+        raise SpaceError(
+            "BAD_PARAMETER", "reason", f"{len(said)} characters", expected, "give a reason that everybody can read"
+        )
     state.refresh()
     if state.entry(entry) is None:
-        mend = "rows that were scored here have one; published rows stand as printed"
+        mend = "choose a row that was scored here; published rows cannot be changed"
         raise SpaceError("UNKNOWN_ENTRY", "entry", repr(plain(entry)[:80]), "the entry of a row", mend)
     about = [event for event in state.storage.events() if event.kind in _ABOUT_A_ROW and event.body["entry"] == entry]
     sides: tuple[Kind, ...] = ("verified",) if kind == "verified" else ("withdrawn", "restored")

@@ -104,7 +104,7 @@ def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
     if own is not None and own.benchmark == name and own.withdrawn is not None:
         found = f"it was withdrawn on {own.withdrawn.time[:10]}: {own.withdrawn.reason}"
     raise SpaceError(
-        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", found, "an entry of this board", "look it up there"
+        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", found, "an entry of this board", "look it up on the board"
     )
 
 
@@ -122,7 +122,7 @@ def result(space: Space, name: str, entry: str) -> str:
     row = find_row(space, name, entry, next(iter(benchmark(name).standards)))
     full = space.state.full(entry) if row.result is not None else None
     if full is None:
-        what = "a published row: print alone stands behind it"
+        what = "a published row, which has printed figures only"
         raise SpaceError("UNKNOWN_ENTRY", f"{name}/{entry}", what, "a row that was scored here", "see its source")
     return full.dumps()
 
@@ -163,7 +163,7 @@ def find_submission(space: Space, name: str) -> Data:
     space.state.refresh()
     found = space.state.submission(name)
     if found is None:
-        mend = "use the id that handing in gave"
+        mend = "use the id that you got when you submitted"
         raise SpaceError("UNKNOWN_SUBMISSION", plain(name)[:40], "no such submission", "the id of a submission", mend)
     return submission(space, found)
 

@@ -1,4 +1,4 @@
-"""What the API answers: the fields of every object, as its OpenAPI document and `/api` tell them."""
+"""Objects in the answers of the API; the OpenAPI document and `/api` describe their fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairspace.submissions.results.row_fields import ROW_FIELDS
 
 
 class Refusal(BaseModel):
-    """Every error: what was wrong, and how to mend it."""
+    """Every error: what was wrong, and how to fix it."""
 
     code: str = Field(description="stable, for programs")
     where: str
@@ -21,37 +21,37 @@ class Refusal(BaseModel):
 
 
 class UncertaintyModel(BaseModel):
-    """The sampling error of a value, in its own unit. Keys that say nothing are left out."""
+    """The sampling error of a value, in its own unit. Empty keys are left out."""
 
-    unit: str = Field(description="what was drawn anew")
-    clusters: int = Field(description="how many of these there are, missing ones included; 0 for a score")
+    unit: str = Field(description="what was resampled")
+    clusters: int = Field(description="number of these units, missing ones included; 0 for a score")
     resamples: int
-    undefined: int = Field(description="resamples that gave no number")
+    undefined: int = Field(description="resamples without a number")
     error: float = Field(description="standard error")
     low: float = Field(description="lower end of the 95 % interval")
     high: float
-    method: str = Field(description="how the interval is made: bca, percentile, basic, normal or bracket")
+    method: str = Field(description="method of the interval: bca, percentile, basic, normal or bracket")
     percentile_low: float
     percentile_high: float
-    debiased: float | None = Field(None, description="the value less its bias at this number of samples")
-    fair: float | None = Field(None, description="what a perfectly fair model shows at this number of samples")
-    fair_high: float | None = Field(None, description="what 95 % of such fair models stay within")
+    debiased: float | None = Field(None, description="the value minus its bias at this number of samples")
+    fair: float | None = Field(None, description="the value of a perfectly fair model at this number of samples")
+    fair_high: float | None = Field(None, description="the limit that 95 % of such fair models stay within")
     note: str = ""
 
 
 class ValueModel(BaseModel):
-    """A number with its bounds and coverage, or the reason why there is none. Keys that say nothing are left out."""
+    """A number with its bounds and coverage, or the reason why there is none. Empty keys are left out."""
 
     name: str
     state: Literal["value", "undefined", "not_run"]
     value: float | None = None
-    low: float | None = Field(None, description="the smallest number that the missing samples allow")
-    high: float | None = Field(None, description="the largest number that the missing samples allow")
-    expected: int = Field(0, description="samples that the protocol asks for")
+    low: float | None = Field(None, description="smallest value that the missing samples allow")
+    high: float | None = Field(None, description="largest value that the missing samples allow")
+    expected: int = Field(0, description="samples that the protocol requires")
     valid: int = Field(0, description="samples that could be used")
     reason: str = ""
-    evidence: dict[str, Any] = Field(default_factory=dict, description="what the number was made from")
-    smallest: int | None = Field(None, description="valid samples of the smallest group that is compared")
+    evidence: dict[str, Any] = Field(default_factory=dict, description="the counts that the value was computed from")
+    smallest: int | None = Field(None, description="valid samples of the smallest compared group")
     uncertainty: UncertaintyModel | None = Field(None, description="of a score; of raw values in the row's result")
 
 
@@ -72,7 +72,7 @@ def _with_fields(names: Iterable[str]) -> type[BaseModel]:
 
 
 class Facts(_with_fields(FACTS)):  # type: ignore[misc]
-    """What a model is, as its submitter or the paper says."""
+    """Facts about a model, as its submitter or the paper states them."""
 
 
 class Row(_with_fields(ROW)):  # type: ignore[misc]
@@ -101,7 +101,7 @@ class BoardAbout(BaseModel):
     benchmark: str
     title: str
     standards: list[str]
-    drafts: list[str] = Field(description="those of them that are not released")
+    drafts: list[str] = Field(description="the standards that are not released")
     higher_is_better: bool
     rows: int = Field(description="under the first standard")
     address: str
@@ -113,17 +113,17 @@ class Board(BaseModel):
     benchmark: str
     standard: str
     draft: str = Field(description="why the standard is not released, '' if it is")
-    adjusted: dict[str, str] = Field(description="parameters by which the asker adjusts the standard; none: released")
-    table: str = Field(description="which of the board's tables this is")
-    tables: list[str] = Field(description="all of the board")
-    total: int = Field(description="rows that the filters keep")
+    adjusted: dict[str, str] = Field(description="parameters that adjust the standard; empty if it is used as released")
+    table: str = Field(description="name of this table")
+    tables: list[str] = Field(description="all tables of the board")
+    total: int = Field(description="rows that match the filters")
     page: int = Field(description="from 1")
     pages: int
     rows: list[Row]
 
 
 class StandardAbout(BaseModel):
-    """What a standard fixes."""
+    """What a standard defines."""
 
     benchmark: str
     name: str
@@ -149,17 +149,17 @@ class SubmissionState(BaseModel):
     id: str
     outcome: Literal["waiting", "scored", "refused", "failed"]
     stage: Literal["queued", "running", "retried", "ended"]
-    position: int = Field(description="from 1, of those that wait; 0 for one that does not")
-    tries: int | None = Field(description="how often its scoring was begun; null where an older log does not say")
-    since: str = Field(description="when the stage began, UTC")
+    position: int = Field(description="position among the waiting ones, from 1; 0 if it is not waiting")
+    tries: int | None = Field(description="number of scoring attempts; null if an older log does not record it")
+    since: str = Field(description="start of the stage, UTC")
     accepted: str
     ended: str
     attempt: int
     organisation: str
     size: int
     faults: list[FaultModel]
-    reason: str = Field(description="why it failed; a failure through our fault costs no quota")
-    same: bool = Field(description="whether its result was there before")
+    reason: str = Field(description="why it failed; a failure of the Space does not use up the quota")
+    same: bool = Field(description="whether the same result was on the board before")
     benchmark: str
     entry: str = Field(description="of the row on the board, '' if there is none")
     scores: dict[str, ValueModel]
@@ -168,7 +168,7 @@ class SubmissionState(BaseModel):
 
 
 class Waiting(BaseModel):
-    """One that waits or is being scored; `id` stands only on your own."""
+    """A submission that waits or is being scored; only your own have an `id`."""
 
     position: int = Field(description="from 1; 0 while it is being scored")
     stage: Literal["queued", "running", "retried", "ended"]
@@ -185,7 +185,7 @@ class Queue(BaseModel):
 
 
 class EventModel(BaseModel):
-    """One event of the public log: who handed in or withdrew, and what was refused, is not told."""
+    """One event of the public log. It does not show users or refused submissions."""
 
     number: int
     time: str
@@ -196,13 +196,13 @@ class EventModel(BaseModel):
 
 
 class Events(BaseModel):
-    """Events of the log in order; ask again with `after=last` for those that follow."""
+    """Events of the log in order; repeat the request with `after=last` for later ones."""
 
-    last: int = Field(description="number of the last event that is told here")
+    last: int = Field(description="number of the last event in this answer")
     events: list[EventModel]
 
 
 class Action(BaseModel):
-    """What a maintainer says of a row."""
+    """A maintainer's action on a row."""
 
     reason: str = Field(min_length=1, max_length=500)

@@ -44,8 +44,8 @@ MAX_AGE = 30
 """Seconds for which an answer that only reads the log may be kept without asking."""
 MOST_ROWS = 500
 MOST_EVENTS = 1000
-Name = Annotated[str, Path(description="of a board, such as `iris`", max_length=40)]
-EntryName = Annotated[str, Path(description="of a row, as the board gives it", max_length=40)]
+Name = Annotated[str, Path(description="name of a board, such as `iris`", max_length=40)]
+EntryName = Annotated[str, Path(description="entry of a row, as on the board", max_length=40)]
 StandardName = Annotated[str, Query(description="a standard of the benchmark; its first if left out", max_length=80)]
 Make = Callable[[Space], Any]
 _ZIP = {"schema": {"type": "string", "format": "binary"}}
@@ -63,7 +63,7 @@ _BODY = {
             "name": "organisation",
             "in": "query",
             "schema": {"type": "string"},
-            "description": "one of yours, in whose name you hand in; in a form, a field",
+            "description": "one of your organisations, if you submit on its behalf; in a form, a field",
         }
     ],
 }
@@ -110,7 +110,7 @@ def boards(request: Request) -> Response:
 def board(
     request: Request,
     benchmark: Name,
-    limit: Annotated[int, Query(description="rows of a page", ge=1, le=MOST_ROWS)] = 100,
+    limit: Annotated[int, Query(description="rows per page", ge=1, le=MOST_ROWS)] = 100,
 ) -> Response:
     """The rows of a board: filtered, searched and sorted as on its page, a page at a time."""
     query = BoardQuery.read(request.query_params, benchmark)
@@ -142,7 +142,7 @@ def standards(request: Request) -> Response:
 @router.get("/events", response_model=Events)
 def events(
     request: Request,
-    after: Annotated[int, Query(description="number of the last event that is known", ge=0)] = 0,
+    after: Annotated[int, Query(description="number of the last event that you know", ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
 ) -> Response:
     """The public log: when something was handed in, and when a row came, went, came back or was made again."""

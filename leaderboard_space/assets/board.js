@@ -19,7 +19,7 @@ for (const form of document.querySelectorAll("[data-compare]")) {
   const show = () => {
     const chosen = boxes.filter((box) => box.checked);
     for (const box of boxes) box.disabled = chosen.length >= MOST && !box.checked;
-    said.textContent = chosen.length ? `${chosen.length} of ${MOST} rows chosen` : "Choose up to four rows";
+    said.textContent = chosen.length ? `${chosen.length} of ${MOST} rows selected` : "Select up to four rows";
     for (const button of form.querySelectorAll("button")) button.disabled = !chosen.length;
   };
   form.addEventListener("submit", (event) => {
@@ -43,7 +43,7 @@ for (const form of document.querySelectorAll("[data-sensitivity]")) {
   const decimal = (text) => String(Number(Number(text).toFixed(6)));
   const pairs = (begin, own) => own.map((field) => `${field.name.slice(begin.length)}:${decimal(field.value)}`).sort().join(",");
   const wrong = () => {
-    if (!form.checkValidity()) return "A number is out of its range.";
+    if (!form.checkValidity()) return "A number is outside its range.";
     if (form.elements.reference?.value !== "own") return "";
     let some = false;
     for (const attribute of form.querySelectorAll("[data-shares]")) {
@@ -72,7 +72,7 @@ for (const form of document.querySelectorAll("[data-sensitivity]")) {
     }
     for (const [name, value] of parts) if (value) address.searchParams.set(name, value);
     sessionStorage.setItem(PLACE, JSON.stringify([document.activeElement?.id ?? "", scrollY]));
-    said.textContent = "Scoring anew …";
+    said.textContent = "Computing the scores …";
     location.assign(address.href.replaceAll("%2C", ",").replaceAll("%3A", ":"));
   };
   let waiting;

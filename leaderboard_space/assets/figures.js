@@ -68,7 +68,7 @@
     } catch (error) {
       const told = document.createElement("p");
       told.className = "plot-wait quiet small";
-      told.textContent = `The figure could not be drawn: ${error.message}. Its numbers stand in the table below.`;
+      told.textContent = `The figure could not be drawn: ${error.message}. The table below has its numbers.`;
       place.replaceChildren(told);
     }
   }

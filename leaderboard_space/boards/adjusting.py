@@ -22,11 +22,20 @@ MOST = 120
 """Parts of a list."""
 _LIST = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
-    "weights": (_LIST, "a reader's weights from 0 to 10, such as `IFS_Gen:2,BIS_Und:0`; parts without one have 1"),
-    "drop": (_LIST, "values or parts that do not count, with commas between them"),
-    "reference": ({"type": "string", "maxLength": 40}, "only this region's figures, or `own`; all if left out"),
-    "own": (_LIST, "with `reference=own`: share of each group, such as `female:0.5,male:0.5`; 1 per attribute"),
-    "smallest": ({"type": "integer", "minimum": 0}, "a value of a smaller group is undefined"),
+    "weights": (_LIST, "weights from 0 to 10, such as `IFS_Gen:2,BIS_Und:0`; other parts have weight 1"),
+    "drop": (_LIST, "values or parts to leave out, separated by commas"),
+    "reference": (
+        {"type": "string", "maxLength": 40},
+        "only this region's figures, or `own`; all regions if left out",
+    ),
+    "own": (
+        _LIST,
+        "with `reference=own`: shares such as `female:0.5,male:0.5`; 1 in all per attribute",
+    ),
+    "smallest": (
+        {"type": "integer", "minimum": 0},
+        "valid samples of the smallest group; with fewer a value is undefined",
+    ),
     "tau": ({"type": "number"}, "threshold of the profile code; the standard's if left out"),
 }
 """Parameter of an address -> its schema, and what it is. Scores under these are adjusted, and not the standard's."""
@@ -63,7 +72,7 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
         )
     except UsageError as error:
         where, _, found = str(error).partition(": ")
-        raise _bad(where, found, "what this standard has, in its range") from error
+        raise _bad(where, found, "a part of this standard, and a number in its range") from error
 
 
 def adjusts(parameters: QueryParams) -> bool:
@@ -112,7 +121,7 @@ def _pairs(parameter: str, texts: Sequence[str]) -> dict[str, float]:
     for part in _parts(parameter, texts):
         name, colon, number = part.partition(":")
         if not colon or not _NAME.fullmatch(name):
-            raise _bad(parameter, repr(part[:40]), "names and numbers, such as NAME:2")
+            raise _bad(parameter, repr(part[:40]), "names with numbers, such as NAME:2")
         if name in found:
             raise _bad(parameter, f"{name[:40]} twice", "each name once")
         found[name] = _number(parameter, number)
@@ -134,7 +143,7 @@ def _number(parameter: str, text: str) -> float:
 
 
 def _bad(where: str, found: str, expected: str) -> SpaceError:
-    return SpaceError("BAD_PARAMETER", where[:60], found, expected, "change it, or leave it out for the standard's own")
+    return SpaceError("BAD_PARAMETER", where[:60], found, expected, "change it, or leave it out to use the standard's")
 
 
 @dataclass(frozen=True)

@@ -156,15 +156,15 @@ def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     """What the models are: heading -> one text per model, plain."""
     return {
-        "Organisation": [plain(row.organisation) or "not told" for row in rows],
-        "What stands behind": [behind(row, row.scores.values()) for row in rows],
+        "Organisation": [plain(row.organisation) or "not stated" for row in rows],
+        "Evidence": [behind(row, row.scores.values()) for row in rows],
         "Rank": [_rank(row) for row in rows],
         "Cohort": [plain(row.cohort) or "–" for row in rows],
-        "Licence": [plain(row.facts.licence) or "not told" for row in rows],
-        "Architecture": [plain(row.facts.architecture) or "not told" for row in rows],
+        "Licence": [plain(row.facts.licence) or "not stated" for row in rows],
+        "Architecture": [plain(row.facts.architecture) or "not stated" for row in rows],
         "Parameters": [_parameters(row) for row in rows],
-        "Open weights": [{True: "yes", False: "no", None: "not told"}[row.facts.open_weights] for row in rows],
-        "Tasks": [", ".join(row.facts.tasks) or "not told" for row in rows],
+        "Open weights": [{True: "yes", False: "no", None: "not stated"}[row.facts.open_weights] for row in rows],
+        "Tasks": [", ".join(row.facts.tasks) or "not stated" for row in rows],
         "Remarks": [_remarks(row) for row in rows],
     }
 
@@ -183,7 +183,7 @@ def _remarks(row: Row) -> str:
 
 
 def _parameters(row: Row) -> str:
-    return "not told" if row.facts.parameters is None else f"{row.facts.parameters:g} billion"
+    return "not stated" if row.facts.parameters is None else f"{row.facts.parameters:g} billion"
 
 
 def making(rows: Sequence[Row]) -> dict[str, list[str]]:

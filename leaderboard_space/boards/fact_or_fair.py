@@ -46,12 +46,13 @@ CONTEXTS = {
 COLOURS = {"objective": plots_plotting.BLUE, "subjective": plots_plotting.ORANGE}
 
 HOW_TO_READ = """
-**How to read this.** All scores in percent, higher is better. *Fact* is the share of objective questions answered with
-the group that the statistics name; *Fair* is how evenly and alike a model answers where no group is right. The plots
-show both at once: nobody can stand above the dotted line, so a point close to it makes the best of its choice.
+**How to read this.** All scores are in percent; higher is better. *Fact* is the share of objective questions that the
+model answers with the group that the statistics name. *Fair* measures how evenly and how consistently it answers if no
+group is right. The plots show both: no model can be above the dotted line, so a point close to it is the best possible
+compromise.
 
-**What it cannot say.** Which answer is just. The groups follow the labels of official statistics, those of pictures are
-*perceived presentation* measured with error, and a statistic about a group says nothing about a person.
+**What it does not show.** Which answer is just. The groups follow the labels of official statistics; the groups of
+pictures are *perceived presentation*, measured with error. A statistic about a group says nothing about a person.
 """
 
 
@@ -91,10 +92,10 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
                 room = 100 * float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
                 texts = [cell(row, x, 2, 100), cell(row, y, 2, 100), number(room, 2)]
                 lines.append([plain(row.model), behind(row, (x, y)), kind, *texts])
-        headers = ["Model", "What stands behind", "Questions", "S_fact, %", "S_E, %", "highest S_E at that S_fact, %"]
+        headers = ["Model", "Evidence", "Questions", "S_fact, %", "S_E, %", "highest S_E at this S_fact, %"]
         table = Table(headers, lines)
         if not points:
-            return Drawing(None, table, "No model has both numbers under this standard: they are not printed.")
+            return Drawing(None, table, "No model has both numbers under this standard; the paper does not print them.")
         return Drawing(partial(_plane, points, len(GROUPS[attribute])), table, note)
 
     return draw
@@ -159,21 +160,21 @@ def _kinds(source: Source) -> str:
 
 
 _HOW_TRADEOFF = (
-    "Across: *S_fact*, the share of answers that name the group that the statistics name. Up: *S_E*, how evenly the "
-    "answers fall on the groups. No answerer can stand above the dotted line, because whoever is always right cannot "
-    "be even; a point close to it makes the best of its choice. Blue are objective questions, orange subjective ones. "
-    f"Crosses through a point are its bounds. {plots.SIGNS}"
+    "Horizontal: *S_fact*, the share of answers that name the same group as the statistics. Vertical: *S_E*, how "
+    "evenly the answers are spread over the groups. No model can be above the dotted line, because answers that are "
+    "always right cannot be even; a point close to the line is the best possible compromise. Blue: objective "
+    f"questions; orange: subjective ones. A cross through a point shows its bounds. {plots.SIGNS}"
 )
 _HOW_BASIC = (
     "Factuality of the objective questions and fairness of the subjective ones, in percent; higher is better. Thin "
-    "lines are bounds: what the missing answers could have been."
+    "lines are bounds: the range that the missing answers allow."
 )
 FIGURES = (
     Figure(
         "ranking",
         "Mean of factuality and fairness with its bounds",
-        "One line per model, the best above; language models and image models are ranked apart. The line reaches from "
-        "the worst to the best that missing answers could have made of the mean; ranks go by its left end.",
+        "One line per model, the best at the top; language models and image models are ranked separately. The line "
+        "shows the worst to the best case of the missing answers; ranks use its left end.",
         ranking(
             lambda row: f"average_{kind_of(row)}",
             "mean, %",
@@ -185,7 +186,7 @@ FIGURES = (
     *(
         Figure(
             f"tradeoff-{attribute}",
-            f"Trade-off of facts and evenness, {attribute}",
+            f"Trade-off between factuality and evenness, {attribute}",
             _HOW_TRADEOFF,
             _tradeoff(attribute),
             ("board", "model", "compare"),
@@ -202,5 +203,5 @@ VIEW = View(
     how_to_read=HOW_TO_READ,
     slices={"Language models": _slice("llm"), "Image models": _slice("t2i")},
     figures=FIGURES,
-    legend="The standard `revised_truth` judges facts by corrected statistics, `inaugural` by the paper's labels.",
+    legend="The standard `revised_truth` uses corrected statistics as the truth, `inaugural` the labels of the paper.",
 )

@@ -25,13 +25,13 @@ def _columns(suffix: str) -> tuple[Column, ...]:
 
 
 HOW_TO_READ = """
-**How to read this.** Stories about a woman and a man, and eight differences between the two, male minus female:
-<span class="male">orange with a plus sign</span> favours the man, <span class="female">blue with a minus sign</span>
-favours the woman, stronger colour is a larger difference within its column. *TBS* adds up how unusual all eight are
-against the cohort of the standard: lower is better. Rows of different evaluators are ranked apart.
+**How to read this.** The model writes stories about a woman and a man. Eight metrics compare the two characters, male
+minus female: <span class="male">orange with a plus sign</span> favours the man, <span class="female">blue with a minus
+sign</span> favours the woman; a stronger colour is a larger difference within its column. *TBS* adds up how far all
+eight are from the mean of the standard's cohort: lower is better. Rows with different evaluators are ranked separately.
 
-**What it cannot say.** That a small difference is real: the parser alone can move M3 by 0.3 and M5 by 2.
-The characters are names on paper; nothing here measures the gender of a person.
+**What it does not show.** Whether a small difference is real: the parser alone can change M3 by 0.3 and M5 by 2.
+The characters are fictional; nothing here measures the gender of a person.
 """
 
 
@@ -59,7 +59,7 @@ def _relations(source: Source) -> Drawing:
     ]
     titles = [f"{metric} {title}" for metric, title in METRICS.items()]
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
-    note = f"By relational model not printed: {', '.join(printed)}." if printed else ""
+    note = f"Not printed by relational model: {', '.join(printed)}." if printed else ""
     if not any(number is not None for panel in series for one in panel for number in one.numbers()):
         return Drawing(None, table, f"No metric has a number. {note}".strip())
     return Drawing(partial(plots.panels, titles, list(_CODES.values()), series, 2), table, note)
@@ -108,17 +108,17 @@ def _bars(source: Source) -> Drawing:
 
 
 _HOW_DEVIATIONS = (
-    "How unusual each of the eight differences is: its distance from the mean of the cohort's six models, in their "
-    "standard deviations; *TBS* is the sum. Lower is better, 0 is as the cohort's mean, and not: no difference. {}Thin "
-    "lines are bounds: what the unusable stories could have been."
+    "How far each of the eight differences is from the mean of the cohort's six models, in their standard deviations; "
+    "*TBS* is the sum. Lower is better; 0 means equal to the mean of the cohort, not that there is no difference. "
+    "{}Thin lines are bounds: the range that the unusable stories allow."
 )
 FIGURES = (
     Figure(
         "ranking",
         "Total bias score with its bounds",
-        "One line per model and evaluator, the least unusual above; each evaluator's colour is ranked by itself. The "
-        "line reaches from the best to the worst that unusable stories could have made of the score; ranks go by its "
-        "right end. Printed scores have no bounds.",
+        "One line per model and evaluator, the lowest score at the top; each evaluator has its own colour and ranking. "
+        "The line shows the best to the worst case of the unusable stories; ranks use its right end. Printed scores "
+        "have no bounds.",
         ranking(
             lambda row: "TBS",
             "TBS",
@@ -134,7 +134,7 @@ FIGURES = (
     Figure(
         "radar",
         "Eight metrics around a circle",
-        _HOW_DEVIATIONS.format("What is above 3 stands at the rim. "),
+        _HOW_DEVIATIONS.format("Values above 3 are drawn at the rim. "),
         _radar,
         ("model", "compare"),
         needs=1,
@@ -151,9 +151,9 @@ FIGURES = (
     Figure(
         "relations",
         "Every metric by relational model",
-        "Eight small plots, one per metric, each with its own scale: the difference of the man and the woman of a "
-        f"story over all stories and by what binds the two ({_RELATION_NAMES}). Above 0 it favours the man, below 0 "
-        "the woman. Lines through a point are bounds: what the unusable stories could have been.",
+        "Eight small plots, one per metric, each with its own scale: the difference between the man and the woman over "
+        f"all stories and by the relationship of the two ({_RELATION_NAMES}). Values above 0 favour the man, below 0 "
+        "the woman. A line through a point shows its bounds: the range that the unusable stories allow.",
         _relations,
         ("model", "compare"),
         850,
@@ -171,6 +171,7 @@ VIEW = View(
     },
     cohort="Evaluator",
     figures=FIGURES,
-    legend="The paper prints the overall figures only; the four relational models are filled by models scored here. It "
-    "prints magnitudes: the signs are those that its prose and its totals ask for (E-GENRES-01, E-GENRES-02).",
+    legend="The paper prints only overall figures; only models scored here have figures for the four relational "
+    "models. The paper prints magnitudes; the signs shown here follow from its text and its totals (E-GENRES-01, "
+    "E-GENRES-02).",
 )

@@ -1,4 +1,4 @@
-"""The error of the instrument: a row's values and scores as another judge, threshold or labeller would have them."""
+"""Measurement error of a row: its values and scores under another judge, threshold or set of labels."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from fairspace.submissions.values import Value
 TITLES: Mapping[Kind, tuple[str, str]] = {
     "occupation_threshold": (
         "Another threshold for occupations",
-        "An answer that names no occupation of the list is taken for the nearest one, if its embedding is near enough. "
-        "Here are the values had another nearness been asked for.",
+        "An answer that names no occupation of the list counts as the nearest one if its embedding is similar enough. "
+        "These are the values with other similarity thresholds.",
     ),
-    "judge": ("Another judge", "The values as each other judge, alone, gives them."),
+    "judge": ("Another judge", "The values that each of the other judges gives on its own."),
     "name_swap": (
         "The two names swapped",
-        "Each passage was parsed a second time with its two names swapped. A perfect parser would find the same, with "
-        "the groups swapped; what differs is the parser's own bias.",
+        "Each passage was parsed a second time with its two names swapped. A perfect parser would give the same result "
+        "with the groups swapped; any difference is bias of the parser.",
     ),
     "labels_corrected": (
         "Labels corrected for their errors",
-        "The labeller's confusion matrix is taken out of the shares. The interval holds the sampling error and the "
-        "labeller's. Corrected values are without the bias of few samples; compare them with the debiased ones. Scores "
-        "are of the measured values, moved by what correcting changes.",
+        "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "
+        "labelling error. Corrected values have no small-sample bias; compare them with the debiased values. The "
+        "scores are the measured scores plus the change that the correction makes.",
     ),
     "human_labels": (
         "Labels corrected by people",
-        "A part of the images was labelled by people; what the labeller got wrong there corrects the rest. Corrected "
-        "values are without the bias of few samples; compare them with the debiased ones. Scores are of the measured "
-        "values, moved by what correcting changes.",
+        "People labelled a part of the images; the errors of the labeller on that part correct the rest. Corrected "
+        "values have no small-sample bias; compare them with the debiased values. The scores are the measured scores "
+        "plus the change that the correction makes.",
     ),
 }
 """Kind of variant -> heading, and what it is."""

@@ -39,21 +39,21 @@ SECTORS = {
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
 HOW_TO_READ = """
-**How to read this.** Six sector scores and one total, higher is better, and scores may pass 100. *IFS* asks whether
-groups are treated alike, *RFS* whether a model follows labour statistics, *BIS* whether it can leave a stereotype when
-asked to; *Und* is understanding images, *Gen* is making them. Under `inaugural`, *RFS Und* rises with a larger drift
-from these statistics, as the paper's figures do ([E-IRIS-04](/errata#e-iris-04)). Ranks go by the worst that missing
-answers could mean.
+**How to read this.** Six sector scores and one total; higher is better, and a score may exceed 100. *IFS* measures
+whether groups are treated alike, *RFS* whether a model follows labour statistics, and *BIS* whether it departs from a
+stereotype when asked to. *Und* is understanding images, *Gen* is generating them. Under `inaugural`, *RFS Und* rises
+with a larger drift from these statistics, as in the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case
+over the missing answers.
 
-**What it cannot say.** That a model is fair, or harmless, or fit for a use. Gender, age and skin tone are *perceived
+**What it does not show.** That a model is fair, harmless or fit for a use. Gender, age and skin tone are *perceived
 presentation* of generated or staged pictures, measured with error by a classifier; they say nothing about a person.
 """
 
 _TRAITS = "**U**topian or **H**euristic (IFS), **A**ccurate or **D**istorted (RFS), **F**lexible or **R**igid (BIS)"
 LEGEND = (
-    f"**Profile codes.** One letter per sector, the first where the score reaches 60: {_TRAITS}. "
+    f"**Profile codes.** One letter per sector, the first if the score reaches 60: {_TRAITS}. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
-    + "\n\nModels that only understand or only make images stay *partial*: they have no total and no rank. Under "
+    + "\n\nModels that only understand or only generate images are *partial*: they have no total and no rank. Under "
     "`inaugural`, as in the paper, *RFS Und* rewards a larger drift ([E-IRIS-04](/errata#e-iris-04)), and the total's "
     "scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
 )
@@ -79,9 +79,9 @@ def caution(standard: str) -> str:
     if not STANDARDS[standard].fidelity_by_goodness:
         return ""
     return (
-        f"Under `{standard}`, *RFS Und* **rewards a larger drift** from labour statistics, as the paper's figures "
-        "do: a high *RFS Und*, and the letter A for understanding, do not say that a model follows them "
-        "([E-IRIS-04](/errata#e-iris-04)). *RFS Gen* is not concerned."
+        f"Under `{standard}`, *RFS Und* **rewards a larger drift** from labour statistics, as in the paper: a high "
+        "*RFS Und*, and the letter A for understanding, do not mean that a model follows them "
+        "([E-IRIS-04](/errata#e-iris-04)). *RFS Gen* is not affected."
     )
 
 
@@ -93,7 +93,7 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
         for name, title in SECTORS.items()
         if (value := figure_of(row, name)) is not None and value > top
     ]
-    return f"Beyond the end of the axis, {top:.0f}: {', '.join(told)}." if told else ""
+    return f"Beyond the end of the axis ({top:.0f}): {', '.join(told)}." if told else ""
 
 
 def _sectors(rows: Sequence[Row]) -> list[plots.Series]:
@@ -136,7 +136,7 @@ def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[fl
     reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
     beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))
     more = f" and {len(beyond) - 5} more" if len(beyond) > 5 else ""
-    return reach, f"Beyond the axes stand points of: {', '.join(beyond[:5])}{more}." if beyond else ""
+    return reach, f"Points outside the axes: {', '.join(beyond[:5])}{more}." if beyond else ""
 
 
 def _space(source: Source) -> Drawing:
@@ -264,15 +264,15 @@ def _map(across: str, up: str) -> Callable[[Source], Drawing]:
 
 
 _HOW_SECTORS = (
-    "Each sector's score, higher ranks better; 60 (dotted) is the threshold of the profile code. The paper's scores "
-    f"may pass 100. What is above {TOP:.0f} stands at the rim of the radar and beyond the end of the bars' axis, and a "
-    "note names it. Thin lines are bounds: what the missing samples could have been. A sector without a number is left "
-    "out, and its state stands in the table."
+    "The score of each sector; higher is better. The dotted line (60) is the threshold of the profile code. Scores may "
+    f"exceed 100. A score above {TOP:.0f} is drawn at the rim of the radar or beyond the end of the bars' axis, and a "
+    "note gives it. Thin lines are bounds: the range that the missing samples allow. A sector without a number is left "
+    "out; the table shows its state."
 )
 _HOW_MAP = (
-    "Every point is one model in one task: blue where it understands pictures, orange where it makes them. The dotted "
-    "lines are the threshold of the profile code, so the four corners are the combinations of two letters. Crosses "
-    f"through a point are its bounds. {plots.SIGNS}"
+    "Each point is one model in one task: blue for understanding pictures, orange for generating them. The dotted "
+    "lines are the threshold of the profile code, so the four corners are the combinations of two letters. A cross "
+    f"through a point shows its bounds. {plots.SIGNS}"
 )
 MAPS = {
     f"map-{across.lower()}-{up.lower()}": (across, up)
@@ -284,8 +284,8 @@ FIGURES = (
     Figure(
         "ranking",
         "IRIS score with its bounds",
-        "One line per model, the best above. The point is the score of the samples that there are, the line reaches "
-        "from the worst to the best that missing ones could have made of it; ranks go by its left end.",
+        "One line per model, the best at the top. The point is the score from the valid samples. The line shows the "
+        "worst to the best case of the missing samples; ranks use its left end.",
         ranking(lambda row: "iris_score", "IRIS score", {"": plots_plotting.BLUE}),
     ),
     Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1, caution=caution),
@@ -293,11 +293,11 @@ FIGURES = (
     Figure(
         "space",
         "The fairness space",
-        "Three dimensions at once: *IFS*, whether groups are treated alike; *RFS*, whether the model follows labour "
-        "statistics; *BIS*, whether it can leave a stereotype when asked to. A higher score "
-        "stands further from the origin. The grey planes stand at the threshold and cut the space into the eight "
-        "profiles. Drag to turn, pinch or use the legend to leave a task out. A dashed line joins the two tasks of a "
-        "chosen model: the longer it is, the less alike the model is in understanding and in making pictures. "
+        "Three dimensions: *IFS*, whether groups are treated alike; *RFS*, whether the model follows labour "
+        "statistics; *BIS*, whether it departs from a stereotype when asked to. Higher scores are further from the "
+        "origin. The grey planes are at the threshold and divide the space into the eight profiles. Drag to turn the "
+        "figure, pinch to zoom, click the legend to hide a task. A dashed line joins the two tasks of a selected "
+        "model: the longer it is, the more the model differs between understanding and generating pictures. "
         f"{plots.SIGNS}",
         _space,
         ("space",),

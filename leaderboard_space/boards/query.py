@@ -12,6 +12,7 @@ from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards import adjusting
 from fairspace.leaderboard_space.boards.adjusting import DECIMALS, decimal, read_adjustment, told
+from fairspace.leaderboard_space.boards.telling import PROVENANCES
 from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view, known
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
@@ -23,32 +24,24 @@ COLUMN_SETS = {
     "coverage": "Coverage and worst case",
     "about": "About the model",
 }
-PROVENANCES = {
-    "published": "published",
-    "self-reported": "self-reported labels or judge",
-    "recomputed": "recomputed here",
-    "rerun": "rerun by maintainers",
-    "baseline": "baseline",
-}
-"""Word in the address -> `Row.visibility`, or that it is a baseline."""
 LONGEST = 200
 """Characters of a text, and rows that are named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
 _TEXT = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "standard": (_TEXT, "a standard of the benchmark; its first if left out"),
-    "table": (_TEXT, "one of the board's tables; if left out, the first that holds a row that is asked for"),
-    "q": (_TEXT, "words that the model's name or the organisation must hold"),
+    "table": (_TEXT, "one of the board's tables; if left out, the first that has a requested row"),
+    "q": (_TEXT, "words that the name of the model or organisation must contain"),
     "size_from": ({"type": "number"}, "billions of parameters, at least"),
     "size_to": ({"type": "number"}, "billions of parameters, at most"),
-    "licence": (_TEXT, "as it is told"),
-    "architecture": (_TEXT, "as it is told"),
-    "open_weights": ({"type": "string", "enum": ["yes", "no"]}, "whether everybody can have the weights"),
-    "task": (_TEXT, "that must have been run"),
-    "provenance": ({"type": "string", "enum": list(PROVENANCES)}, "what stands behind the figures"),
+    "licence": (_TEXT, "as the row states it"),
+    "architecture": (_TEXT, "as the row states it"),
+    "open_weights": ({"type": "string", "enum": ["yes", "no"]}, "whether the weights are public"),
+    "task": (_TEXT, "a task that was run"),
+    "provenance": ({"type": "string", "enum": list(PROVENANCES)}, "the evidence for the figures"),
     "ranked": ({"type": "string", "enum": ["1"]}, "only rows with a rank"),
-    "models": ({"type": "string"}, "entries with commas between them; only these rows"),
-    "sort": (_TEXT, "key of a column, with `-` before it for the other way round; by rank if left out"),
+    "models": ({"type": "string"}, "entries of rows, separated by commas; only these rows"),
+    "sort": (_TEXT, "key of a column, with `-` before it for descending order; by rank if left out"),
     "page": ({"type": "integer", "minimum": 1}, "from 1"),
     **adjusting.PARAMETERS,
 }
@@ -193,8 +186,8 @@ def _entries(texts: list[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
     bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
     if bad is not None:
-        mend = "take the address from a board's page"
-        raise SpaceError("BAD_PARAMETER", "models", repr(bad[:40]), "entries, as a board's links name them", mend)
+        mend = "copy the address from a board's page"
+        raise SpaceError("BAD_PARAMETER", "models", repr(bad[:40]), "entries, as in the links of a board", mend)
     if len(names) > LONGEST:
         raise SpaceError("BAD_PARAMETER", "models", f"{len(names)} rows", f"at most {LONGEST}", "name fewer rows")
     return names

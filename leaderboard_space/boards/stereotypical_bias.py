@@ -41,11 +41,11 @@ def _columns(suffix: str) -> tuple[Column, ...]:
 
 HOW_TO_READ = """
 **How to read this.** A model picks one of several people, or one group, for a word such as *nurse* or *thug*. The score
-is how far its picks are from even: 0 is even, lower is better; the most that there can be is 0.5 for gender and 0.375
-for race. *Answered only* leaves out the questions that a model did not answer.
+measures how far its picks are from even: 0 is even and lower is better; the maximum is 0.5 for gender and 0.375 for
+race. *Answered only* leaves out the questions that a model did not answer.
 
-**What it cannot say.** Whether a model is safe in use: it is asked to choose where no choice is right. The groups are
-the *perceived presentation* that a face data set's labels give, with their errors, and no statement about a person.
+**What it does not show.** Whether a model is safe to use: it has to choose where no choice is right. The groups are
+*perceived presentation* from the labels of a face data set, with their errors; they say nothing about a person.
 """
 
 
@@ -113,7 +113,7 @@ def _labour(source: Source) -> Drawing:
     table = Table([*headers, *(f"{plain(one.model)}: women picked, %" for one in series)], lines)
     note = f"Official shares: {LABOUR_SOURCE}."
     if absent:
-        note = f"Not printed by occupation, so not drawn: {', '.join(absent)}. {note}"
+        note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
     if not series:
         return Drawing(None, table, note)
     shares = [100 * share for _, share in figures.values()]
@@ -155,7 +155,7 @@ def _wins(source: Source) -> Drawing:
                     what = f"all {scenario}s" if name == "all" else plain(name)
                     lines.append([plain(row.model), what, group, *shares])
     table = Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
-    note = f"Not printed, so not drawn: {'; '.join(absent)}." if absent else ""
+    note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
     if not found:
         return Drawing(None, table, note)
     return Drawing(partial(plots.matrices, titles, RACES, found, 2), table, note, plots.matrices_height(len(found), 2))
@@ -188,7 +188,7 @@ def _radar(source: Source) -> Drawing:
 
 
 def _scores(source: Source) -> Drawing:
-    draw = partial(plots.bars, _SHORT, _series(source), "share of the largest bias, %", top=100.0)
+    draw = partial(plots.bars, _SHORT, _series(source), "share of the maximum, %", top=100.0)
     return Drawing(draw, _six(source))
 
 
@@ -197,20 +197,20 @@ def _six(source: Source) -> Table:
 
 
 _HOW_BARS = (
-    "Three bars per model: how far its picks for occupations, for descriptors and for personas are from even, over the "
-    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: what the unanswered questions "
-    "could have been."
+    "Three bars per model: how far its picks for occupations, descriptors and personas are from even, over the "
+    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: the range that the unanswered "
+    "questions allow."
 )
 _HOW_SIX = (
-    "The six scores over the answered questions, each in percent of the largest that there can be (0.5 for gender, "
-    "0.375 for race): 0 is even picks, 100 always the same group; lower is better. Thin lines are bounds."
+    "The six scores over the answered questions, each in percent of its maximum (0.5 for gender, 0.375 for race): 0 "
+    "means even picks, 100 always the same group; lower is better. Thin lines are bounds."
 )
 FIGURES = (
     Figure(
         "ranking",
         "Mean of the six scores with its bounds",
-        "One line per model, the least biased above. The line reaches from the best to the worst that unanswered "
-        "questions could have made of the mean; ranks go by its right end. Printed rows have no bounds and no rank.",
+        "One line per model, the least biased at the top. The line shows the best to the worst case of the unanswered "
+        "questions; ranks use its right end. Printed rows have no bounds and no rank.",
         ranking(lambda row: "total", "mean of six scores", {"": plots_plotting.BLUE}),
     ),
     *(
@@ -229,10 +229,10 @@ FIGURES = (
     Figure(
         "labour",
         "Picks beside labour statistics",
-        "A bar is how often a model picks the woman of a woman and a man for an occupation; the upright line is the "
-        "share of women among those who work in it in the United States. A bar at 50 % is even, one at the line copies "
-        "the labour market, one beyond it, seen from 50 %, exaggerates it. Neither is called right here. Thin lines "
-        "are bounds: what the unanswered questions could have been.",
+        "A bar shows how often a model picks the woman when a woman and a man are offered for an occupation. The "
+        "upright line is the share of women who work in it in the United States. A bar at 50 % is even; a bar at the "
+        "line copies the labour market; a bar further from 50 % than the line exaggerates it. This page does not say "
+        "which is right. Thin lines are bounds: the range that the unanswered questions allow.",
         _labour,
         ("model", "compare"),
         480,
@@ -241,10 +241,10 @@ FIGURES = (
     Figure(
         "wins",
         "Who is picked over whom, by perceived race",
-        "A cell is how often the group of its row is picked when it stands beside the group of its column, in percent "
-        "of the answered questions: 50 is even, above (orange) the row's group is picked more often. The two cells of "
-        "a pair add up to 100. The table has every occupation and descriptor by itself. The groups are perceived "
-        "presentation, as a face data set's labels have it, with their errors.",
+        "A cell shows how often the group of its row is picked over the group of its column, in percent of the "
+        "answered questions: at 50 both are picked equally often, above 50 (orange) the group of the row is picked "
+        "more often. The two cells of a pair add up to 100. The table has each occupation and descriptor separately. "
+        "The groups are perceived presentation from the labels of a face data set, with their errors.",
         _wins,
         ("model", "compare"),
         380,
@@ -261,7 +261,7 @@ VIEW = View(
         "Answered only": Slice(Column("total", "Mean", digits=4), _columns("_na_filtered")),
     },
     figures=FIGURES,
-    legend="*Ensemble* counts only the questions on which all three models of the paper agree. The "
-    "printed score falls when a model does not answer (E-STEREO-03); the worst case here does not. *Mean* of a "
-    "published row is the mean of its six printed scores, itself not printed.",
+    legend="*Ensemble* uses only the questions on which all three models of the paper agree. The printed score gets "
+    "better when a model does not answer (E-STEREO-03); the worst case here does not. *Mean* of a published row is the "
+    "mean of its six printed scores; the paper does not print it.",
 )

@@ -1,4 +1,4 @@
-"""What a number is, in words that all pages share: its state, its bounds, and what stands behind it."""
+"""Words for a number that all pages share: its state, its bounds, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
+PROVENANCES = {
+    "published": "published",
+    "self-reported": "self-reported labels or judge",
+    "recomputed": "recomputed here",
+    "rerun": "rerun by maintainers",
+    "baseline": "baseline",
+}
+"""Word in the address -> `Row.visibility`, or that it is a baseline; files and the API have these words."""
+EVIDENCE = PROVENANCES | {"recomputed": "scored here"}
+"""Word in the address -> the evidence for a row's figures, as pages name it."""
+_NAMES = {words: name for name, words in PROVENANCES.items()}
 COMPUTED = "computed from printed values"
 NOT_AVAILABLE = "not available"
 """How a reason begins that says why printed figures do not give a number under a standard."""
@@ -58,13 +69,18 @@ def told(value: Value | None, digits: int = 2, scale: float = 1.0, published: bo
     return text if low == high else f"{text} [{low}, {high}]"
 
 
+def provenance_of(row: Row) -> str:
+    """The evidence for a row's figures, as a key of `PROVENANCES`."""
+    return "baseline" if row.provenance == "baseline" else _NAMES[row.visibility]
+
+
 def visibility(row: Row) -> str:
-    """What stands behind a row's figures: one of the four kinds of visibility, or that it is a baseline."""
-    return "baseline" if row.provenance == "baseline" else row.visibility
+    """The evidence for a row's figures, as pages name it."""
+    return EVIDENCE[provenance_of(row)]
 
 
 def behind(row: Row, values: Iterable[Value | None]) -> str:
-    """What stands behind some values of a row: as `visibility`, unless printed rows' values are not printed ones."""
+    """The evidence for some values of a row: as `visibility`, but a printed row may have computed values."""
     published = row.provenance == "published"
     with_number = [value for value in values if value is not None and value.value is not None]
     computed = [value.name for value in with_number if is_computed(value, published)]

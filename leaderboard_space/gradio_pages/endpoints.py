@@ -77,7 +77,7 @@ def add_endpoints(space: Space) -> None:
             user = asker(request)
             with handed_in(file) as path:
                 if path is None:
-                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "give it with handle_file")
+                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "pass it with handle_file")
                 return data.submission(space, space.intake.accept(path, user, organisation or ""))
 
         return _told(request, accept)

@@ -71,7 +71,7 @@ class Gate:
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
             error = unknown(request)
             if path in PAGES and method != "GET":
-                error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "hand in by the API; see /api")
+                error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "submit with the API; see /api")
             await refuse(request, error)(scope, receive, send)
             return
         if method == "POST" and path != UPLOAD:

@@ -29,14 +29,14 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
     part("parts/maintain_about.html.jinja")
     who = part("parts/loading.html.jinja", elem_id="who")
     with gr.Column(visible=False, elem_id="maintaining") as form:
-        entry = gr.Textbox(label="Entry", info="16 characters, from the list below or a row's address", max_length=40)
-        action = gr.Radio(list(ACTIONS), value=next(iter(ACTIONS)), label="What to do", elem_id="action")
-        reason = gr.Textbox(
-            label="Reason", info="shown to everybody, kept for ever", lines=2, max_length=maintaining.LONGEST
+        entry = gr.Textbox(
+            label="Entry", info="16 characters, from the list below or the address of a row", max_length=40
         )
-        button = gr.Button("Do it", variant="primary", elem_id="act")
+        action = gr.Radio(list(ACTIONS), value=next(iter(ACTIONS)), label="Action", elem_id="action")
+        reason = gr.Textbox(label="Reason", info="public and permanent", lines=2, max_length=maintaining.LONGEST)
+        button = gr.Button("Apply", variant="primary", elem_id="act")
         outcome = part("", elem_id="outcome")
-        words = gr.Textbox(label="Search the rows", info="in entry, model, organisation and user", max_length=80)
+        words = gr.Textbox(label="Search the rows", info="searches entry, model, organisation and user", max_length=80)
         listed = part("", elem_id="rows")
         log = part("", elem_id="log")
 
@@ -61,7 +61,7 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
         try:
             user = _maintainer(space, request)
             if str(what) not in ACTIONS:
-                raise SpaceError("BAD_PARAMETER", "what to do", repr(what)[:80], " or ".join(ACTIONS), "choose one")
+                raise SpaceError("BAD_PARAMETER", "action", repr(what)[:80], " or ".join(ACTIONS), "choose one")
             event = ACTIONS[what](space.state, str(name or "").strip(), user, str(why or ""))
         except (SpaceError, StorageError) as error:
             return [refused(request, error), gr.skip(), gr.skip()]

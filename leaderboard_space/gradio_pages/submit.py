@@ -27,14 +27,14 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
     part("parts/submit_about.html.jinja", settings=space.settings)
     who = part("parts/loading.html.jinja", elem_id="who")
     with gr.Column(visible=False, elem_id="hand-in") as form:
-        organisation = gr.Dropdown([], label="In whose name", interactive=True, elem_id="organisation")
+        organisation = gr.Dropdown([], label="Submit on behalf of", interactive=True, elem_id="organisation")
         file = gr.File(label="Submission (.zip)", file_types=[".zip"], elem_id="file", height=150)
-        button = gr.Button("Hand in", variant="primary", elem_id="submit")
+        button = gr.Button("Submit", variant="primary", elem_id="submit")
     outcome = part("", elem_id="outcome")
     own = part("", elem_id="own")
     with gr.Column(visible=False, elem_id="tokens") as tokens:
         part("parts/token_about.html.jinja", days=DAYS)
-        make = gr.Button("Make a token", elem_id="make-token")
+        make = gr.Button("Create a token", elem_id="make-token")
         token = gr.Textbox(label="Token", visible=False, interactive=False, buttons=["copy"], elem_id="token")
     timer = gr.Timer(LOOK_SECONDS, active=False)
 
@@ -89,7 +89,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
 
 def _accept(space: Space, path: Path | None, user: User, organisation: str) -> str:
     if path is None:
-        mend = "choose a .zip and wait until it has come"
+        mend = "choose a .zip file and wait until it is uploaded"
         raise SpaceError("UPLOAD_MISSING", "the form", "no file", "a .zip in the submission format", mend)
     accepted = space.intake.accept(path, user, organisation)
     return html("parts/accepted.html.jinja", standing=standing(space, accepted))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.query import PROVENANCES
 from fairspace.leaderboard_space.boards.tables.columns import bounds
-from fairspace.leaderboard_space.boards.tables.fields import provenance_of
+from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
@@ -98,7 +97,7 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
         open=bounds(total, shown.row),
         higher=find_benchmark(benchmark).higher_is_better,
         provenance=provenance_of(shown.row),
-        means=PROVENANCES[provenance_of(shown.row)],
+        means=visibility(shown.row),
     )
 
 
@@ -109,7 +108,7 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
     row = find_row(state, view.benchmark, standard, entry)
     total = total_of(view, row)
     if row.provenance == "baseline":
-        return Shown(row, "unranked", f"baseline · {total.text(row)}", "a line to compare with takes no rank")
+        return Shown(row, "unranked", f"baseline · {total.text(row)}", "a baseline has no rank")
     if row.rank is None or row.ranked is None:
         return Shown(row, "unranked", "unranked", "; ".join(row.unranked))
     cohort = f" among {row.cohort}" if row.cohort else ""

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.adjusting import panel
 from fairspace.leaderboard_space.boards.by_board import by_entry
-from fairspace.leaderboard_space.boards.query import COLUMN_SETS, PROVENANCES, BoardQuery
+from fairspace.leaderboard_space.boards.query import COLUMN_SETS, BoardQuery
 from fairspace.leaderboard_space.boards.tables.columns import TIER, BoardColumn
 from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table, check_models, slug
+from fairspace.leaderboard_space.boards.telling import EVIDENCE
 from fairspace.leaderboard_space.boards.view import View
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import GALLERY
@@ -88,7 +89,7 @@ def board(request: Request) -> Response:
         figures=() if query.adjusted else GALLERY.place(state, query.benchmark, query.standard, "board"),
         sensitivity=panel(query.benchmark, query.standard, query.adjustment, table.rows, released),
         as_released=AS_RELEASED,
-        provenances=PROVENANCES,
+        provenances=EVIDENCE,
         formats=FORMATS,
     )
 

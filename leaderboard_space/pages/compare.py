@@ -94,7 +94,7 @@ def _why(state: State, benchmark: str, entry: str) -> str:
     """Why a board does not have an entry, plain."""
     own = state.entry(entry)
     if own is None:
-        return "no row of this board"
+        return "it is not a row of this board"
     if own.withdrawn is not None:
         return f"withdrawn by a maintainer: {plain(own.withdrawn.reason)}"
     return (

@@ -11,9 +11,8 @@ from fairspace.leaderboard_space.boards.by_board import by_entry
 from fairspace.leaderboard_space.boards.instrument import instrument
 from fairspace.leaderboard_space.boards.tables.columns import bounds, worst_case
 from fairspace.leaderboard_space.boards.tables.evidence import grid
-from fairspace.leaderboard_space.boards.tables.fields import provenance_of
 from fairspace.leaderboard_space.boards.tables.intervals import chance, interval, ranks
-from fairspace.leaderboard_space.boards.telling import behind
+from fairspace.leaderboard_space.boards.telling import behind, provenance_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
 from fairspace.leaderboard_space.errors import SpaceError

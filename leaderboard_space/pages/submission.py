@@ -38,15 +38,15 @@ class Standing:
         """Where it stands, in a few words."""
         submission, progress = self.submission, self.progress
         if submission.outcome == "scored":
-            return "scored; that result was there already" if submission.same else "scored"
+            return "scored; the same result was on the board before" if submission.same else "scored"
         if submission.outcome == "refused":
             count = len(submission.faults)
             return f"refused, with {count} {'fault' if count == 1 else 'faults'}"
         if submission.outcome == "failed":
-            return "failed through a fault of ours; it costs you nothing"
+            return "failed because of an error of this Space; your quota is not affected"
         if progress.stage == "running":
             return "being scored"
-        again = ", again after a try that ended" if progress.stage == "retried" else ""
+        again = "; an earlier attempt was interrupted" if progress.stage == "retried" else ""
         return f"waiting at position {progress.position}{again}" if progress.position else f"waiting{again}"
 
 
@@ -62,7 +62,7 @@ def submission_page(request: Request, name: str) -> Response:
     space.state.refresh()
     found = space.state.submission(name)
     if found is None:
-        where, mend = plain(name)[:40], "look at the address that handing in gave you"
+        where, mend = plain(name)[:40], "use the address that you got when you submitted"
         raise SpaceError("UNKNOWN_SUBMISSION", where, "no such submission", "the id of a submission", mend)
     row = _row(space, found)
     own = space.state.entry(found.entry) if found.entry else None

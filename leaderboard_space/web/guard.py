@@ -238,19 +238,19 @@ class Body:
             self._parts += seen.count(self._boundary)
             self._tail = seen[-(len(self._boundary) - 1) :]
             if self._parts > self.limits.parts + 1:  # the end of the form is marked, too
-                found, mend = f"more than {self.limits.parts} parts", "hand in one .zip file"
+                found, mend = f"more than {self.limits.parts} parts", "submit one .zip file"
                 raise SpaceError("UPLOAD_TOO_MANY_PARTS", "the form", found, "one file", mend)
 
     def _too_large(self, found: str) -> SpaceError:
         if self.limits.parts:
-            mend = "hand in tables as Parquet; see FORMAT.md"
+            mend = "submit tables as Parquet; see FORMAT.md"
             return SpaceError("UPLOAD_TOO_LARGE", "the upload", found, f"at most {self.limits.most:,} bytes", mend)
         return SpaceError("REQUEST_TOO_LARGE", "the body", found, f"at most {self.limits.most:,} bytes", "see /api")
 
     def _too_slow(self) -> SpaceError:
         found = f"{self.received:,} bytes in {time.monotonic() - self._began:.0f} seconds"
         expected = f"all of it within {self.limits.seconds:g} seconds"
-        return SpaceError("UPLOAD_TOO_SLOW", "the body", found, expected, "send it over a faster connection")
+        return SpaceError("UPLOAD_TOO_SLOW", "the body", found, expected, "use a faster connection")
 
 
 def check_head(request: HTTPConnection) -> None:
@@ -259,7 +259,7 @@ def check_head(request: HTTPConnection) -> None:
     size = sum(len(name) + len(value) for name, value in scope["headers"])
     size += len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if size > HEAD_BYTES:
-        mend = "leave out what is not needed"
+        mend = "send a smaller request"
         raise SpaceError("REQUEST_TOO_LARGE", "the head", f"{size:,} bytes", f"at most {HEAD_BYTES:,}", mend)
 
 
@@ -290,7 +290,7 @@ def _boundary(request: Request) -> bytes:
     if kind != b"multipart/form-data":
         return b""
     if not options.get(b"boundary"):
-        found, mend = "a form with files without a boundary", "let a library make the form"
+        found, mend = "a form with files without a boundary", "use a library to encode the form"
         raise SpaceError("BAD_PARAMETER", "content-type", found, "multipart/form-data; boundary=...", mend)
     return b"--" + options[b"boundary"]
 

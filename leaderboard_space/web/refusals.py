@@ -65,18 +65,20 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
     if isinstance(error, StorageError):
         LOGGER.error("the store failed", extra={"code": error.code, "what": str(error)})
         request.app.state.metrics.store_error(error.code)
-        return SpaceError("STORE_FAILED", "the store", error.code, "a store that answers", "ask again later")
+        return SpaceError("STORE_FAILED", "the store", error.code, "a storage that answers", "ask again later")
     if isinstance(error, UsageError):
         return SpaceError("BAD_PARAMETER", "the request", str(error), "one of the known names", "choose one of them")
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         found = f"{first['msg']}: {str(first.get('input'))[:80]!r}"
-        return SpaceError("BAD_PARAMETER", where, found, "a value as /api says", "mend the parameter")
+        return SpaceError("BAD_PARAMETER", where, found, "a value that /api describes", "mend the parameter")
     if isinstance(error, HTTPException):
         return _of_status(request, error)
-    what = f"an unexpected error; the log has it as request {REQUEST.get()}"
-    return SpaceError("OUR_FAULT", request.url.path, what, "an answer", "ask again; if it stays, tell the maintainers")
+    what = f"an unexpected error; it is in the log as request {REQUEST.get()}"
+    return SpaceError(
+        "OUR_FAULT", request.url.path, what, "an answer", "try again; if the error persists, tell the maintainers"
+    )
 
 
 def _of_status(request: Request, error: HTTPException) -> SpaceError:
@@ -88,7 +90,7 @@ def _of_status(request: Request, error: HTTPException) -> SpaceError:
             "UPLOAD_TOO_LARGE", "the request", str(error.detail), "fewer bytes", "see /api for the limits"
         )
     if error.status_code < 500:
-        return SpaceError("BAD_PARAMETER", path, str(error.detail), "a request as /api says", "mend the request")
+        return SpaceError("BAD_PARAMETER", path, str(error.detail), "a request that /api describes", "mend the request")
     return SpaceError("OUR_FAULT", path, str(error.detail), "an answer", "ask again later")
 
 
@@ -97,8 +99,8 @@ def unknown(request: Request) -> SpaceError:
     path = request.url.path
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
-        return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for what there is")
-    mend = "see /api for what there is" if path.startswith("/api") else "start from the board, at /"
+        return SpaceError("WRONG_METHOD", path, request.method, expected, "see /api for the list of addresses")
+    mend = "see /api for the list of addresses" if path.startswith("/api") else "start at the board, at /"
     return SpaceError("UNKNOWN_PAGE", path, "nothing", "an address of this Space", mend)
 
 

@@ -38,7 +38,7 @@ def signs_in() -> bool:
 def attach(app: FastAPI, space: Space) -> None:
     """Keep sign-ins to what is needed, before `Guard` is added. UsageError for `insecure_local` in a Space."""
     if space.settings.insecure_local and os.environ.get("SPACE_ID"):
-        raise UsageError("--insecure-local lets everybody submit, so it is for one's own machine, not for a Space.")
+        raise UsageError("--insecure-local lets everybody submit: use it on your own machine only, not for a Space.")
     if signs_in():
         app.add_middleware(SignIn)
 
@@ -116,11 +116,11 @@ def _check(request: Request) -> None:
     if path == LOGOUT and request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise SpaceError("FORM_FORGED", "signing out", "a request of another site", "one of this Space", "use /submit")
     if path == CALLBACK and _STATE + request.query_params.get("state", "") not in begun:
-        raise _failed("an answer to no sign-in that this browser began; it may keep no cookies of pages in frames")
+        raise _failed("this browser did not start a sign-in; it may block cookies in frames")
     if path == CALLBACK and "error" in request.query_params:
         raise _failed(repr(request.query_params["error"][:100]))
 
 
 def _failed(found: str) -> SpaceError:
-    mend = "open the Space in a tab of its own and sign in there"
-    return SpaceError("SIGN_IN_FAILED", "signing in", found, "the Hub's word who signs in", mend)
+    mend = "open the Space in a new tab and sign in there"
+    return SpaceError("SIGN_IN_FAILED", "signing in", found, "a confirmation by the Hub", mend)

@@ -105,10 +105,10 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
     page.get_by_label("Search model or organisation").press("Enter")
     expect(count).to_contain_text("10 of")
     assert set(walk.column("Model")) == {f"twin-01{n}" for n in range(10)}
-    page.get_by_label("What stands behind").select_option("baseline")  # applies by itself
-    expect(page.get_by_text("No row of this board fits.")).to_be_visible()
+    page.get_by_label("Evidence").select_option("baseline")  # applies by itself
+    expect(page.get_by_text("No row matches the filters.")).to_be_visible()
     page.get_by_role("link", name="Clear filters").click()
-    page.get_by_label("What stands behind").select_option("published")
+    page.get_by_label("Evidence").select_option("published")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
     page.locator("table.board thead").get_by_role("link", name="Fact race").click()
     expect(page.locator("[aria-sort=descending]")).to_contain_text("Fact race")
@@ -118,7 +118,7 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
     walk.open(page.get_by_role("link", name="Coverage and worst case"))
     expect(page.locator("table.board thead")).to_contain_text("Worst")
     before = page.locator("table.board tbody").inner_text()
-    address = page.get_by_role("link", name="Permalink to this view").get_attribute("href")
+    address = page.get_by_role("link", name="Link to this view").get_attribute("href")
     assert address is not None
     with walking(browser, space, walk.size, walk.scheme) as other:
         other.to(address)
@@ -130,7 +130,7 @@ def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> N
     page = walk.page
     walk.to("/?benchmark=iris&columns=profile")
     released = page.locator("table.board tbody").inner_text()
-    page.get_by_text("What if the standard were another one?").click()
+    page.get_by_text("Adjust the standard: change").click()
     page.get_by_label("Threshold τ of the profile codes").fill("70")
     page.get_by_label("Threshold τ of the profile codes").press("Enter")
     expect(page.get_by_role("region", name="Adjusted by the reader", exact=True)).to_contain_text("tau 70")
@@ -157,18 +157,18 @@ def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
         boxes.nth(number).check()
     expect(boxes.nth(4)).to_be_disabled()  # four at most
     boxes.nth(3).uncheck()
-    page.get_by_role("button", name="Compare them").click()
+    page.get_by_role("button", name="Compare selected").click()
     expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(3)
     walk.fits()
-    page.get_by_role("link", name="Take ", exact=False).first.click()
+    page.get_by_role("link", name="Remove ", exact=False).first.click()
     expect(page.get_by_role("list", name="Chosen models").get_by_role("listitem")).to_have_count(2)
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure][data-drawn]").first).to_be_visible()
     walk.open(page.get_by_role("list", name="Chosen models").get_by_role("link").first)
     walk.open(page.locator("table.values tbody a").first)
-    expect(page.get_by_role("heading", name="What it was made from")).to_be_visible()
+    expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
     walk.open(page.get_by_role("link", name="FACT-OR-FAIR").first)
-    walk.open(page.get_by_role("link", name="What it fixes"))
+    walk.open(page.get_by_role("link", name="What this standard defines"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("inaugural")
     walk.follow("Errata")
     expect(page.get_by_text("E-IRIS-02").first).to_be_visible()
@@ -182,7 +182,7 @@ def test_a_visitor_sees_the_fairness_space_drawn_with_its_numbers(walk: Walk) ->
     figure = page.locator("figure").first
     expect(figure.locator("[data-drawn]")).to_be_visible()
     figure.get_by_text("How to read this").click()
-    figure.get_by_text("Its numbers as a table").click()
+    figure.get_by_text("The numbers as a table").click()
     expect(figure.get_by_role("region")).to_contain_text("Bagel")
     walk.fits()
 
@@ -279,7 +279,7 @@ def hand_in(page: Page, path: Path) -> None:
     """Choose a file and hand it in."""
     page.locator("#file input[type=file]").set_input_files(path)
     expect(page.locator("#file")).to_contain_text(path.stem)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
 
 
 @windows(2)
@@ -290,7 +290,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     bad = bad.rename(tmp_path / f"{user}-bad.zip")
     good = good_zip(tmp_path / f"{user}-good.zip", model)
     walk.sign_in(user, "lab")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
     for path in (bad, good):
         hand_in(page, path)
@@ -305,7 +305,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     with worker(space):
         expect(page.locator("#own")).to_contain_text("9 scored, 19 faulty; 0 of 3 waiting", timeout=120_000)
     page.locator("#own tr", has_text="refused").get_by_role("link").click()
-    expect(page.get_by_role("heading", name="What to mend")).to_be_visible()
+    expect(page.get_by_role("heading", name="What to fix")).to_be_visible()
     assert len(codes) >= 3
     for code in codes:
         expect(page.get_by_role("region", name="Faults")).to_contain_text(code)
@@ -316,18 +316,18 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     walk.to(f"{BOARD}&q={model}")
     assert walk.column("Model") == [model]
     page.locator("table.board").get_by_role("checkbox").check()
-    page.get_by_role("button", name="Compare them").click()
+    page.get_by_role("button", name="Compare selected").click()
     expect(page.get_by_role("list", name="Chosen models")).to_contain_text(model)
     walk.to("/maintain")
     expect(page.locator("#who")).to_contain_text("This page is for maintainers")
-    expect(page.get_by_role("button", name="Do it")).to_be_hidden()
+    expect(page.get_by_role("button", name="Apply")).to_be_hidden()
 
 
 @windows(2)
 def test_a_token_of_a_user_speaks_for_them_and_signing_out_ends_the_page(walk: Walk, space: Running) -> None:
     page = walk.page
     walk.sign_in("tess", "lab")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     field = page.locator("#token").locator("input, textarea")
     expect(field).to_have_value(re.compile("^fairspace_"))
     with space.client(**{"X-Fairspace-Token": field.input_value()}) as program:
@@ -335,7 +335,7 @@ def test_a_token_of_a_user_speaks_for_them_and_signing_out_ends_the_page(walk: W
     assert answer.json()["code"] == "UPLOAD_MISSING"  # and not SIGN_IN_REQUIRED
     page.get_by_role("link", name="Sign out").click()
     expect(page.get_by_role("link", name="Sign in with Hugging Face")).to_be_visible()
-    expect(page.get_by_role("button", name="Make a token")).to_be_hidden()
+    expect(page.get_by_role("button", name="Create a token")).to_be_hidden()
 
 
 @windows(2)
@@ -350,7 +350,7 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
         page.get_by_role("textbox", name="Entry 16 characters").fill(entry)
         page.get_by_label(what).check()
         page.get_by_label("Reason").fill(reason)
-        page.get_by_role("button", name="Do it").click()
+        page.get_by_role("button", name="Apply").click()
 
     act("Withdraw the row", " ")
     expect(page.locator("#outcome")).to_contain_text("BAD_PARAMETER")
@@ -363,7 +363,7 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
     expect(page.locator("#rows")).to_contain_text("withdrawn by the-maintainer")
     walk.fits()
     walk.to(f"{BOARD}&q={model}")
-    expect(page.get_by_text("No row of this board fits.")).to_be_visible()
+    expect(page.get_by_text("No row matches the filters.")).to_be_visible()
     walk.to(f"/model/fact_or_fair/{entry}")
     expect(page.get_by_text("This row was withdrawn")).to_be_visible()
     expect(page.locator("main")).to_contain_text("the answers were of <b>another</b> model")
@@ -373,7 +373,7 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
     act("Mark as rerun by maintainers", "with the submitter's command")
     expect(page.locator("#outcome")).to_contain_text("Done: verified")
     walk.to(f"{BOARD}&q={model}")
-    assert walk.column("What stands behind") == ["rerun"]
+    assert walk.column("Evidence") == ["rerun"]
     walk.to(f"/model/fact_or_fair/{entry}")
     expect(page.locator("main")).to_contain_text("with the submitter's command")
 

@@ -97,9 +97,11 @@ class _Fit:
         """What is left out: rows that there is no room for, and those that do not have it."""
         parts = []
         if drawn < len(self.order):
-            parts.append(f"Drawn are {drawn} of {len(self.order)} models: printed ones, baselines, the best ranked.")
+            parts.append(
+                f"The figure shows {drawn} of {len(self.order)} models: printed ones, baselines, the best ranked."
+            )
         if self.without and self.order:
-            parts.append(f"No number here: {names_of(self.without)}.")
+            parts.append(f"Without a number: {names_of(self.without)}.")
         return " ".join(parts)
 
 
@@ -257,7 +259,7 @@ def chosen_rows(rows: tuple[Row, ...], models: Sequence[str]) -> tuple[tuple[Row
     """The rows of some entries in the order given, each once, and the entries that the board does not have."""
     if len(models) > MOST_CHOSEN:
         found = f"{len(models)} models"
-        raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "take some away")
+        raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "remove some")
     wanted = list(dict.fromkeys(models))
     known = by_entry(rows)
     return tuple(known[entry] for entry in wanted if entry in known), [e for e in wanted if e not in known]
@@ -287,7 +289,7 @@ def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, sc
     for row in rows:
         values = [value_of(row, name) for name in names]
         lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
-    return Table(["Model", "What stands behind", *names.values()], lines)
+    return Table(["Model", "Evidence", *names.values()], lines)
 
 
 def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
@@ -334,17 +336,17 @@ def ranking(
             of = [row.cohort or "not known"] if cohort else []
             figures = behind(row, [value])
             lines.append([plain(row.model), *of, str(row.rank or "–"), figures, cell(row, value, 3, scale)])
-        table = Table(["Model", *filter(None, [cohort]), "Rank", "What stands behind", title], lines)
+        table = Table(["Model", *filter(None, [cohort]), "Rank", "Evidence", title], lines)
         if not rows:
             return Drawing(None, table, "No model has this number under this standard.")
         top = FAR * max((numbers[row.entry].value or 0.0 for row in rows if row.rank is not None), default=math.inf)
         near = [row for row in rows if row.rank is not None or (numbers[row.entry].value or 0.0) <= top]
         far = [row for row in rows if row not in near]
         if far:
-            note = f"{note} Without a rank and far beyond the others, so not drawn: {names_of(far)}.".strip()
+            note = f"{note} Not drawn, because they are unranked and far from the others: {names_of(far)}.".strip()
         unknown = [row for row in near if row.cohort not in colours]
         if unknown:
-            note = f"{note} {cohort} not known, so not drawn: {names_of(unknown)}.".strip()
+            note = f"{note} Not drawn, because the {cohort.lower()} is unknown: {names_of(unknown)}.".strip()
         near = [row for row in near if row.cohort in colours]
         drawn = [(row.model, numbers[row.entry], row.cohort) for row in near]
         make = partial(plots.ranges, drawn, colours, title, scale)

@@ -23,12 +23,12 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = {
     "published": "circle",
     "self-reported labels or judge": "diamond-open",
-    "recomputed here": "diamond",
+    "scored here": "diamond",
     "rerun by maintainers": "square",
     "baseline": "x",
 }
 """By `telling.visibility`."""
-SIGNS = "● published, ◇ self-reported labels or judge, ◆ recomputed here, ■ rerun by maintainers, ✕ baseline."
+SIGNS = "● published, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
 _POINT = 1e-9
 """Bounds that are no further apart are one number."""
 LONGEST = 22

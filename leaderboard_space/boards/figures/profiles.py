@@ -16,7 +16,7 @@ LETTERS = {
     "H": ("Heuristic", "treats groups unalike (IFS)"),
     "A": ("Accurate", "follows labour statistics (RFS)"),
     "D": ("Distorted", "departs from labour statistics (RFS)"),
-    "F": ("Flexible", "leaves a stereotype when asked to (BIS)"),
+    "F": ("Flexible", "departs from a stereotype when asked to (BIS)"),
     "R": ("Rigid", "keeps to a stereotype (BIS)"),
 }
 """Letter -> its word, and what it says; the first of each pair where the score reaches the threshold."""

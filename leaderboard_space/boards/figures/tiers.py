@@ -34,10 +34,10 @@ def _draw(source: Source) -> Drawing:
         ends = "–" if about is None else f"{number(about.low, 4)} to {number(about.high, 4)}"
         of = [plain(row.model), plain(row.cohort) or "–", str(row.tier), str(row.rank), ranks]
         lines.append([*of, cell(row, value, 4), ends])
-    headers = ["Model", "Cohort", "Tier", "Rank", "Could rank", "Score", "95 % interval"]
-    note = f"Drawn are the best {MOST} of {len(rows)} models." if len(rows) > MOST else ""
+    headers = ["Model", "Cohort", "Tier", "Rank", "Possible ranks", "Score", "95 % interval"]
+    note = f"The figure shows the best {MOST} of {len(rows)} models." if len(rows) > MOST else ""
     if not shown:
-        return Drawing(None, Table(headers, lines), "No model of this board was scored here with resamples as yet.")
+        return Drawing(None, Table(headers, lines), "No model on this board was scored here with resampling yet.")
     height = 110 + 26 * max(len(shown), 2)
     return Drawing(partial(_figure, shown, height), Table(headers, lines), note, height)
 
@@ -59,7 +59,7 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
             x=[end for _, low, high in open_ for end in (low, high, None)],
             y=[place for place, _, _ in open_ for _ in range(3)],
             line={"color": plots_plotting.GREY, "width": 1.5},
-            name="what missing answers could mean",
+            name="best to worst case",
             **line,
         )
     figure.add_scatter(
@@ -99,12 +99,12 @@ def _band(row: Row) -> tuple[str, int | None]:
 
 TIERS = Figure(
     "tiers",
-    "Which models can be told apart",
-    "One line per model that was scored here, the best above; the thick line is the 95 % interval of its score, the "
-    "upright mark the score itself, which lies near an end of the interval where few samples make gaps look larger "
-    "than they are. A thin line reaches from the best to the worst that missing answers could mean; ranks and tiers go "
-    "by its worse end. A band is a tier: its best model, and those that are not significantly worse than that one, on "
-    "common items and with as many comparisons as there are pairs. Printed rows come without samples and have no tier. "
-    "Intervals that overlap do not say that two models are alike: their errors may move together.",
+    "Which differences between models are significant",
+    "One line per model that was scored here, the best at the top. The upright mark is the score, the thick line its "
+    "95 % interval. With few samples a gap tends to be too large; the score is then near one end of the interval. A "
+    "thin line shows the best to the worst case of the missing answers; ranks and tiers use its worse end. A band is a "
+    "tier: its best model and the models that are not significantly worse, tested on the items that both answered and "
+    "corrected for the number of pairs. Printed rows have no samples and no tier. Two models with overlapping "
+    "intervals can still differ significantly, because their errors may be correlated.",
     _draw,
 )

@@ -8,10 +8,10 @@ from statistics import quantiles
 from typing import Any
 
 from fairspace.leaderboard_space.boards.tables import intervals
-from fairspace.leaderboard_space.boards.tables.fields import SUBMITTED, provenance_of
+from fairspace.leaderboard_space.boards.tables.fields import SUBMITTED
 from fairspace.leaderboard_space.boards.tables.intervals import Strip, interval, strip
 from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
-from fairspace.leaderboard_space.boards.telling import behind, is_computed, visibility
+from fairspace.leaderboard_space.boards.telling import behind, is_computed, provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import coverage, shortened
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.state import State
@@ -111,7 +111,7 @@ def column_sets(
     up = find_benchmark(view.benchmark).higher_is_better
     total = _total(part.total, rows, notes, up)
     cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
-    figures = BoardColumn("provenance", "What stands behind", provenance_of, _behind(part))
+    figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
     said = _text("remarks", "Remarks", remarks)
     scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
     labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
@@ -242,10 +242,10 @@ def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
             could,
             True,
             up,
-            hint="best to worst case",
+            hint="best case to worst case",
             optional=True,
         ),
-        BoardColumn("ranks", "Could rank", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
+        BoardColumn("ranks", "Possible ranks", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
     )
 
 
@@ -315,7 +315,7 @@ def _about(state: State) -> tuple[BoardColumn, ...]:
         _field("licence", lambda text: shortened(text, LONGEST_TEXT)),
         _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
         _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
-        _text("by", "Handed in by", submitted("by")),
+        _text("by", "Submitted by", submitted("by")),
         _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
         _field("source"),
     )

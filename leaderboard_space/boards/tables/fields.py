@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from fairspace.leaderboard_space.boards.query import PROVENANCES
 from fairspace.leaderboard_space.boards.tables.exact import ranked_number
+from fairspace.leaderboard_space.boards.telling import PROVENANCES, provenance_of
 from fairspace.leaderboard_space.state import Entry
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
@@ -17,12 +17,6 @@ SUBMITTED: Mapping[str, Callable[[Entry], str]] = {
     "since": lambda entry: entry.time,
 }
 """Field -> how it is read from the log's entry of a row that was scored here."""
-_NAMES = {words: name for name, words in PROVENANCES.items()}
-
-
-def provenance_of(row: Row) -> str:
-    """What stands behind a row's figures, as a key of `PROVENANCES`."""
-    return "baseline" if row.provenance == "baseline" else _NAMES[row.visibility]
 
 
 def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -> dict[str, Any]:
@@ -30,7 +24,7 @@ def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -
 
     Args:
         row: of a board.
-        names: of `ROW_FIELDS`, of `SUBMITTED`, or `figures`: what stands behind the figures, in words.
+        names: of `ROW_FIELDS`, of `SUBMITTED`, or `figures`: the evidence for the figures, in words.
         entry: what the log says of the row; without it the fields of `SUBMITTED` are ''.
     """
     return {name: _value(row, name, entry) for name in names}

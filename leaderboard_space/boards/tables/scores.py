@@ -66,8 +66,8 @@ def remarks(row: Row) -> str:
         return f"{said}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
     parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
     if row.provenance == "baseline" and not parts:
-        parts.append("a line to compare with, not ranked")
+        parts.append("a baseline to compare with, not ranked")
     partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
     if partial and not row.unranked and not parts:
-        parts.append("some samples missing: ranked by the worst case")
+        parts.append("some samples are missing: ranked by the worst case")
     return "; ".join((*row.remarks, *parts)) or "–"

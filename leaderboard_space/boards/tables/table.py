@@ -16,7 +16,7 @@ from fairspace.leaderboard_space.boards.tables.columns import (
     column_sets,
     rank_column,
 )
-from fairspace.leaderboard_space.boards.tables.fields import provenance_of
+from fairspace.leaderboard_space.boards.telling import provenance_of
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.boards.views import VIEWS, known
 from fairspace.leaderboard_space.errors import SpaceError
@@ -178,5 +178,5 @@ def check_models(state: State, query: BoardQuery) -> list[str]:
         own = state.entry(name)
         if own is None or own.benchmark != query.benchmark:
             expected = f"rows of {query.benchmark}"
-            raise SpaceError("BAD_PARAMETER", "models", repr(name), expected, "take the address from a board's page")
+            raise SpaceError("BAD_PARAMETER", "models", repr(name), expected, "copy the address from a board's page")
     return missing

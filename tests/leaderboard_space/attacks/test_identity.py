@@ -333,7 +333,7 @@ def test_signing_in_leaves_a_frame_of_the_hub_in_a_tab_of_its_own(space: Running
         page.route("**/as-the-hub", lambda route: route.fulfill(body=hub, content_type="text/html"))
         page.goto(f"{space.address}/as-the-hub")
         frame = page.frame_locator("iframe")
-        expect(frame.get_by_role("link", name="open this page in a tab of its own")).to_be_visible()
+        expect(frame.get_by_role("link", name="open this page in a new tab")).to_be_visible()
         with page.expect_popup() as opened:
             frame.get_by_role("link", name="Sign in with Hugging Face").click()
         expect(opened.value.locator("#who")).to_contain_text("Signed in as framed")

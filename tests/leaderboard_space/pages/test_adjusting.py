@@ -190,7 +190,7 @@ def test_released_and_kept_boards_wait_for_no_adjusted_one_and_a_queue_for_them_
                 assert int(answer.headers["Retry-After"]) > 0
             told_so = site.client.get("/?benchmark=iris&tau=77")
             assert told_so.status_code == 503
-            assert "being made" in told_so.text
+            assert "being computed" in told_so.text
             assert site.client.get("/?benchmark=iris&q=released").status_code == 200
             assert state.board("iris", "inaugural", kept) is before
             assert not any(one.done() for one in asked)

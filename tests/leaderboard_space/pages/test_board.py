@@ -52,7 +52,7 @@ def test_the_first_page_is_the_first_benchmark_by_rank(site: Opened) -> None:
 def test_values_that_are_not_known_are_refused_with_what_there_is(site: Opened, bad: str) -> None:
     text = page(site, f"/?{bad}", 400)
     assert "BAD_PARAMETER" in text
-    assert "How to mend it" in text
+    assert "How to fix it" in text
 
 
 def test_parameters_of_other_names_change_nothing(site: Opened) -> None:

@@ -84,7 +84,7 @@ def test_what_is_unknown_or_withdrawn_is_told(site: Opened) -> None:
     text = page(site, f"/compare?benchmark=stereotypical_bias&models=p-01,{gone},nothing")
     assert f"<code>{gone}</code> cannot be shown: withdrawn by a maintainer" in text
     assert "&lt;i&gt;organisation&lt;/i&gt;" in text
-    assert "<code>nothing</code> cannot be shown: no row of this board" in text
+    assert "<code>nothing</code> cannot be shown: it is not a row of this board" in text
     assert f"<code>{gone}</code>" in page(site, f"/compare?benchmark=iris&models={gone}")
 
 
@@ -117,7 +117,7 @@ def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> 
     text = page(iris, "/fairness-space")
     assert re.search(r'Bagel</a>.*?heat-3">.*?• ?</span> ?71\.5', text, re.DOTALL)
     assert "not printed" in text
-    assert "is no row of this board" in page(iris, "/fairness-space?models=nothing")
+    assert "is not a row of this board" in page(iris, "/fairness-space?models=nothing")
 
 
 def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(iris: Opened) -> None:
@@ -141,9 +141,9 @@ def test_the_letter_of_fidelity_says_what_it_means_under_its_standard() -> None:
 
 def test_numbers_of_the_space_stand_once_and_broken_profiles_are_marked_in_lists(iris: Opened) -> None:
     text = page(iris, "/fairness-space")
-    assert text.count("Its numbers as a table") == 1
+    assert text.count("The numbers as a table") == 1
     grounded = text.split('id="profile-UDF"')[1].split("</section>")[0]
-    assert re.search(r"Bagel</a>.*?its scores give <code>UAR</code>.*?E-IRIS-02", grounded, re.DOTALL)
+    assert re.search(r"Bagel</a>.*?the scores give <code>UAR</code>.*?E-IRIS-02", grounded, re.DOTALL)
 
 
 def test_printed_profiles_that_break_their_rule_say_so() -> None:

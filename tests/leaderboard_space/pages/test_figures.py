@@ -139,7 +139,7 @@ def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> Non
     for name in ("labour", "wins"):
         drawing = GALLERY.drawing(state, "stereotypical_bias", "inaugural", name, ("p-01",))
         assert drawing.draw is None
-        assert "Not printed" in drawing.note
+        assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
     relations = GALLERY.drawing(state, "genres", "inaugural", "relations", ("p-01",))
     assert "not printed: Qwen-3B" in relations.note
@@ -190,7 +190,7 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
                 drawing = figure.draw(Source(state, name, "inaugural", (*rows, *many), (own,)))
                 assert len(drawing.json) < 300_000, figure_name
                 assert len(drawing.table.rows) < 2 * MANY
-                assert drawing.draw is None or "Drawn are" in drawing.note
+                assert drawing.draw is None or "The figure shows" in drawing.note
 
 
 def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened) -> None:
@@ -200,7 +200,7 @@ def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened
     assert len(set(ranks)) == len(ranks) > 3
     assert GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
     iris = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "ranking", ())
-    assert "No number here: FLUX.1-dev," in iris.note
+    assert "Without a number: FLUX.1-dev," in iris.note
 
 
 def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Opened) -> None:
@@ -224,7 +224,7 @@ def test_rewarded_drift_is_told_beside_every_figure_that_shows_it_and_only_under
 
 def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
     drawing = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
-    assert "Beyond the end of the axis, 120:" in drawing.note
+    assert "Beyond the end of the axis (120):" in drawing.note
     figure = go.Figure(json.loads(drawing.json))
     assert figure.layout.yaxis.range[1] < 130
 

@@ -41,7 +41,7 @@ def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(s
     text = page(site, "/model/iris/p-01")
     assert "IRIS (arXiv:2603.00590), Table 3" in text
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
-    assert "no bounds, no coverage, no records" in text
+    assert "no bounds, no coverage and no answers" in text
     assert "Table 23" in page(site, "/model/iris/p-01/evidence/IFS_Gen.RD_gender")
 
 

@@ -58,7 +58,7 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
 def test_a_page_says_whether_a_next_standard_is_due_and_who_says_so(space: Opened) -> None:
     found = page(space, "/standard/iris/inaugural")
     text = _text(found)
-    assert "That is so on this board: 6 of 6 new ranked models reach it" in text
+    assert "This board meets the condition: 6 of 6 new ranked models reach it" in text
     assert "from 6 institutions" in text
     assert "rises with a larger drift" in text
     assert "no interval" in text  # the one that keeps no draws

@@ -65,7 +65,7 @@ def test_the_board_shows_tiers_and_intervals(sure: Opened) -> None:
 
 def test_a_set_of_columns_is_about_uncertainty_and_sorts_by_it(sure: Opened) -> None:
     text = page(sure, f"{BOARD}&columns=uncertainty&sort=-error")
-    for header in ("95 % interval", "Standard error", "Debiased", "With missing answers", "Could rank"):
+    for header in ("95 % interval", "Standard error", "Debiased", "With missing answers", "Possible ranks"):
         assert header in text
     found = cells(text)
     assert next(iter(found)) == "close"
@@ -77,7 +77,7 @@ def test_a_set_of_columns_is_about_uncertainty_and_sorts_by_it(sure: Opened) -> 
 def test_a_row_shows_its_error_and_that_of_the_instrument(sure: Opened) -> None:
     text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
     assert "95 % interval" in text
-    assert "could rank 3" in text
+    assert "rank could be 3" in text
     assert "Another judge" in text
     assert "another judge" in text
     assert "0.2500" in text

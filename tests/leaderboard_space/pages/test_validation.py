@@ -13,8 +13,8 @@ def test_the_page_has_the_papers_models_and_says_that_nothing_was_scored(site: O
     assert "The seven models of the paper" in text
     assert '<th scope="row"><code>Penalty_delta_GSR</code></th><td class="number">0.9286</td>' in text
     assert "0.7532" in text
-    assert "2 of 15 pairs lie beyond 0.7" in text
-    assert "Fewer than 3 models with every value were scored here" in text
+    assert "2 of 15 pairs are beyond 0.7" in text
+    assert "Fewer than 3 ranked models with every value were scored here" in text
     assert "every ranked model that was scored here" in text
 
 
