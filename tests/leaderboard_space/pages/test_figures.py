@@ -142,7 +142,7 @@ def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> Non
         assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
     relations = GALLERY.drawing(state, "genres", "inaugural", "relations", ("p-01",))
-    assert "not printed: Qwen-3B" in relations.note
+    assert "Not printed by relational model: Qwen-3B" in relations.note
     assert {cell for row in relations.table.rows for cell in row[4:]} == {"not printed"}
 
 
