@@ -82,7 +82,7 @@ class Value:
         found = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
         numbers = (found.value, found.low, found.high)
         if not all(isinstance(text, str) for text in (found.name, found.reason)) or found.state not in STATES:
-            raise ValueError("a value whose name, state or reason is none of ours")
+            raise ValueError(f"a value of state {found.state!r}: expected one of {', '.join(STATES)}, and texts")
         if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(found.evidence, dict):
             raise ValueError(f"{found.name}: a number or evidence of another type")
         counts = (found.expected, found.valid, 0 if found.smallest is None else found.smallest)

@@ -118,4 +118,4 @@ def test_names_of_the_library_are_those_that_are_listed() -> None:
     for name in fairspace.__all__:
         assert getattr(fairspace, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'scroe'"):
-        _ = fairspace.scroe  # type: ignore[attr-defined]
+        _ = fairspace.scroe

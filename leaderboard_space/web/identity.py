@@ -55,7 +55,7 @@ def has_token(request: HTTPConnection) -> bool:
 
 
 def _token(request: HTTPConnection) -> str:
-    """The token of a request, '' for none. `Authorization` may also hold one of the Hub, which is none of ours."""
+    """The Space's token in a request, '' for none. `Authorization` may hold a token of the Hub instead."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     bearer = given.strip() if scheme.lower() == "bearer" and given.strip().startswith(MARK) else ""
     return request.headers.get(HEADER, "").strip() or bearer

@@ -13,7 +13,7 @@ from fairspace.submissions.errors import UsageError
 
 DAYS = 30
 MARK = "fairspace_"
-"""Every token begins so: what begins otherwise, such as a token of the Hub, is none of ours."""
+"""The first characters of every token of a Space; a token of the Hub begins otherwise."""
 SHORTEST = 32
 """Characters of a secret that somebody sets: a shorter one might be guessed from a token."""
 

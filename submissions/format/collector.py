@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ class RefusedError(ValueError):
 
 
 class Collector:
-    """The faults found so far, in the order in which they were met, at most `bound` of them."""
+    """The faults so far, at most `bound` of them: file by file in the order of reading, each by line or row."""
 
     def __init__(self, bound: int):
         self._bound = bound
@@ -62,8 +63,16 @@ class Collector:
         self.add(refused.code, file, refused.what, expected=refused.expected, place=place)
 
     def all(self) -> tuple[Fault, ...]:
-        """The faults so far."""
-        return tuple(self._faults.values())
+        """The faults so far; of a file, those without a line come first."""
+        files = {file: place for place, file in enumerate(dict.fromkeys(file for _, file, _ in self._faults))}
+        ordered = sorted(self._faults.items(), key=lambda entry: (files[entry[0][1]], _line(entry[1].where)))
+        return tuple(fault for _, fault in ordered)
+
+
+def _line(where: str) -> int:
+    """The line or row that a place names; 0 if it names none."""
+    named = re.search(r" (?:line|row) (\d+)", where)
+    return int(named[1]) if named else 0
 
 
 def show(text: object, length: int = 80) -> str:

@@ -190,7 +190,7 @@ def _git(root: Path, *words: str) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a submission of our own; without stages if it has none. ValidationError: it is none of ours."""
+    """The manifest of a submission folder; without stages if there is none. ValidationError for another format."""
     file = folder / FILE
     return Manifest.model_validate_json(file.read_bytes()) if file.is_file() else Manifest(stages=[])
 

@@ -102,7 +102,7 @@ class Result:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """The result that `to_json` wrote. UsageError if it is none of ours."""
+        """The result that `to_json` wrote. UsageError if it is of another format."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or "values" not in data:
             raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
         _check_shape(data)
@@ -119,7 +119,7 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
     counts, variants = data.get("counts", {}), data.get("variants", [])
     if type(counts) is not dict or len(counts) > MOST_PARTS or type(variants) is not list or len(variants) > MOST_PARTS:
-        raise ValueError("counts or variants that are none of ours")
+        raise ValueError(f"counts or variants: expected an object and a list of at most {MOST_PARTS:,} parts each")
     for rows in counts.values():
         _check_counts(rows)
     draws = Draws.from_json(data["draws"]) if "draws" in data else None

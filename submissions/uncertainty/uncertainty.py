@@ -74,7 +74,8 @@ class Uncertainty:
         if loaded.error < 0 or loaded.low > loaded.high or loaded.percentile_low > loaded.percentile_high:
             raise ValueError("an uncertainty with an error below 0, or an interval that ends before it begins")
         if loaded.method not in METHODS or not isinstance(loaded.unit, str) or not isinstance(loaded.note, str):
-            raise ValueError("an uncertainty whose unit, method or note is none of ours")
+            expected = f"one of {', '.join(METHODS)}, with unit and note as texts"
+            raise ValueError(f"an uncertainty by method {loaded.method!r}: expected {expected}")
         return loaded
 
 

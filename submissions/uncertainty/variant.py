@@ -17,6 +17,7 @@ Kind = Literal["occupation_threshold", "judge", "name_swap", "labels_corrected",
 - human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
+FIELDS = frozenset({"kind", "name", "values", "intervals", "note"})
 LONGEST = 2_000
 """Characters of a variant's name or note."""
 
@@ -48,16 +49,18 @@ class Variant:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Variant:
         """What `to_json` wrote. TypeError, KeyError or ValueError if it is none."""
-        if not isinstance(data, dict) or not set(data) <= {"kind", "name", "values", "intervals", "note"}:
-            raise ValueError("a variant that is none of ours")
+        if not isinstance(data, dict):
+            raise ValueError(f"a variant is of type {type(data).__name__}; expected an object")
+        if unknown := sorted(set(data) - FIELDS):
+            raise ValueError(f"a variant has the field {unknown[0]!r}; expected {', '.join(sorted(FIELDS))}")
         values, ends = data["values"], data.get("intervals", {})
         if not isinstance(values, dict) or not isinstance(ends, dict) or not set(ends) <= set(values):
-            raise ValueError("a variant whose values or intervals are none of ours")
+            raise ValueError("a variant's values or intervals: expected objects, intervals of some of the values")
         intervals = {name: (low, high) for name, (low, high) in ends.items()}
         variant = cls(data["kind"], data["name"], dict(values), intervals, data.get("note", ""))
         numbers = [*variant.values.values(), *(end for ends in intervals.values() for end in ends)]
         if variant.kind not in KINDS or not isinstance(variant.name, str) or not isinstance(variant.note, str):
-            raise ValueError("a variant whose kind, name or note is none of ours")
+            raise ValueError(f"a variant of kind {variant.kind!r}: expected one of {', '.join(KINDS)}, and texts")
         if max(len(variant.name), len(variant.note)) > LONGEST:
             raise ValueError(f"a variant with a text of more than {LONGEST:,} characters")
         if not all(type(x) in (int, float) and math.isfinite(x) for x in numbers):

@@ -57,7 +57,17 @@ def _practise() -> None:
         asyncio.run(_serve(options, os.getppid()))
 
 
-if __name__ == "__main__" and len(sys.argv) == 1:
-    _practise()
-elif __name__ == "__main__":
-    asyncio.run(_serve(Options.loads(sys.argv[1]), int(sys.argv[2])))
+def main() -> None:
+    """Practise without arguments, serve with OPTIONS and PARENT, else say how it is used."""
+    words = sys.argv[1:]
+    if not words:
+        _practise()
+    elif len(words) == 2 and words[1].isdecimal():
+        asyncio.run(_serve(Options.loads(words[0]), int(words[1])))
+    else:
+        print(__doc__)
+        sys.exit(0 if words in (["-h"], ["--help"]) else 2)
+
+
+if __name__ == "__main__":
+    main()

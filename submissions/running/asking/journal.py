@@ -82,7 +82,7 @@ class Journal:
         about: what must be the same for the run to go on: benchmark, model and its revision, settings. None: as it
             stands in the file. Prompts are compared one by one (`Answer.prompt_hash`).
 
-    Errors: RunError RUN_OTHER if the file is of another run, or is none of ours.
+    Errors: RunError RUN_OTHER if the file is of another run, or is no journal.
     """
 
     def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:

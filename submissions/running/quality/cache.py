@@ -33,7 +33,7 @@ class Vectors:
     Args:
         file: made if need be.
 
-    Errors: RunError RUN_OTHER if the file is none of ours.
+    Errors: RunError RUN_OTHER if the file is no cache of this format.
     """
 
     def __init__(self, file: Path) -> None:
