@@ -97,9 +97,7 @@ CODES: dict[str, Code] = {
     "OK_WITHOUT_LABELS": Code("status ok without any label", "write status abstained"),
     "NOT_ANNOTATED": Code("people's labels of an image or face that is not handed in", "hand it in, or drop the row"),
     "STATUS_CONFLICT": Code("no_face, unreadable or refused beside other faces", "keep the faces or that one row"),
-    "IMAGE_HASH": Code(
-        "`sha256` has not the form of a hash", "write the sha256 of the image's bytes, 64 digits in lower case"
-    ),
+    "IMAGE_HASH": Code("`sha256` is no SHA-256", "write the sha256 of the image's bytes, 64 digits in lower case"),
     "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),
     "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
     "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),
