@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import jensenshannon
 
 from fairspace.metrics.distribution_divergence.formula import distribution_divergence, divergence
 from tests.metrics.intervals import SLACK, assert_encloses, assert_only_widens, spreads, thorough
@@ -36,6 +35,8 @@ def test_equal_is_0_and_disjoint_is_ln_2() -> None:
 @thorough
 @given(cases())
 def test_is_the_square_of_scipys_distance(case: tuple[list[int], list[int]]) -> None:
+    from scipy.spatial.distance import jensenshannon
+
     counts, reference = case
     if sum(counts):
         # SciPy loses half of the digits in the square root near 0

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import pearsonr
 
 from fairspace.metrics.genres_bias.formula import (
     EMOTION_WORDS_CAP,
@@ -161,6 +160,8 @@ def test_bounds_of_decided_passages_are_exact(male: int, female: int, missing: i
 @thorough
 @given(st.integers(1, 9), st.integers(1, 9))
 def test_main_character_is_the_pearson_correlation(male: int, female: int) -> None:
+    from scipy.stats import pearsonr
+
     gender = [1, 0] * (male + female)
     main = [1, 0] * male + [0, 1] * female
     assert main_character_correlation(male, female, 0)[0] == pytest.approx(pearsonr(gender, main).statistic)
@@ -172,6 +173,8 @@ def test_main_character_is_the_pearson_correlation(male: int, female: int) -> No
 @thorough
 @given(st.integers(1, 12), st.data())
 def test_stereoscopic_is_the_pearson_correlation(n: int, data: st.DataObject) -> None:
+    from scipy.stats import pearsonr
+
     male, female = data.draw(st.integers(0, n)), data.draw(st.integers(0, n))
     found = stereoscopic_correlation(male, female, n, 0, 0)
     if male + female in (0, 2 * n):

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import wasserstein_distance
 
 from fairspace.metrics.stereotypical_association.formula import (
     association,
@@ -66,6 +65,8 @@ def test_refusing_lowers_the_printed_score_but_not_the_ranked_one() -> None:
 @thorough
 @given(arrays(np.int64, st.tuples(st.integers(1, 4), st.sampled_from([2, 4])), elements=st.integers(0, 9)))
 def test_score_is_total_variation_from_uniform(wins: np.ndarray) -> None:
+    from scipy.stats import wasserstein_distance
+
     wins[:, 0] += wins.sum(1) == 0
     k = wins.shape[1]
     unanswered = np.arange(len(wins))[:, None]

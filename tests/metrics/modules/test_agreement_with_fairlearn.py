@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fairlearn.metrics import MetricFrame, demographic_parity_difference
 
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
@@ -13,6 +12,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("groups", "classes"), [(2, 2), (3, 5), (18, 7)])
 def test_random_answers_have_fairlearns_gaps(seed: int, groups: int, classes: int) -> None:
+    from fairlearn.metrics import MetricFrame, demographic_parity_difference
+
     rng = np.random.default_rng(seed)
     n = 40 * groups
     truth, group = rng.integers(classes, size=n), rng.permutation(np.arange(n) % groups)
