@@ -88,4 +88,12 @@ def tests_of(file: str) -> tuple[str, ...]:
     folder = Path("tests") / (path.parent.parent if path.name == "formula.py" else path.parent)
     wanted = [str(folder / f"test_{name}.py")]
     wanted += [test for pattern, tests in FURTHER if fnmatch(file, pattern) for test in tests]
-    return tuple(test for test in dict.fromkeys(wanted) if (ROOT / test).exists())
+    return tuple(dict.fromkeys(test for name in wanted for test in _test_files(name)))
+
+
+def _test_files(name: str) -> list[str]:
+    """A file of tests, or all below a folder; none where there is no such file."""
+    place = ROOT / name
+    if place.is_dir():
+        return sorted(str(file.relative_to(ROOT)) for file in place.rglob("test_*.py"))
+    return [name] if place.exists() else []
