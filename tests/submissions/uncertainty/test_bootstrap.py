@@ -59,6 +59,15 @@ def test_bca_is_undefined_where_the_value_lies_outside_all_draws_or_nothing_vari
     assert interval("bca", 0.5, draws, without)[1] == "bca"
 
 
+def test_bca_is_undefined_where_its_ends_change_places() -> None:
+    """Of a million draws one lies above the value, and one observation decides it: the acceleration turns the ends."""
+    draws = np.zeros(1_000_000)
+    draws[-1] = 2.0
+    without = np.ones(1_000)
+    assert bca_interval(1.0, draws, np.append(without, 0.0)) is None
+    assert bca_interval(1.0, draws, np.append(without, 2.0)) is not None
+
+
 def test_a_percentile_interval_is_the_middle_95_percent() -> None:
     assert percentile_interval(np.arange(1001.0)) == pytest.approx((25, 975))
 
@@ -169,6 +178,8 @@ def test_a_fifth_of_the_draws_may_have_no_number(undefined: int, known: bool) ->
 def test_a_value_without_a_number_or_without_draws_has_no_interval() -> None:
     undefined = replace(DESIGN, statistic=lambda times: means(times) * [np.nan, 1])
     assert set(uncertainties(undefined, np.ones((9, 2)))) == {"second"}
+    last = replace(DESIGN, statistic=lambda times: means(times) * [1, np.nan])
+    assert set(uncertainties(last, np.ones((9, 2)))) == {"first"}
     assert uncertainties(DESIGN, np.empty((0, 2))) == {}
     (single,) = {one.error for one in uncertainties(DESIGN, np.array([[1.0, 7.0]])).values()}
     assert single == 0
