@@ -56,6 +56,12 @@ def test_no_label_is_undefined_not_0() -> None:
     assert high == pytest.approx(float(divergence(np.array([1.0, 0.0]), np.array([0.25, 0.75]))))
 
 
+def test_no_sample_at_all_has_the_bounds_of_one_unknown_sample() -> None:
+    nothing, one = (list(map(float, distribution_divergence([0, 0], [1, 3], missing))) for missing in (0, 1))
+    assert nothing == pytest.approx(one, nan_ok=True)
+    assert math.isnan(nothing[0])
+
+
 def test_order_of_groups_and_scale_change_nothing() -> None:
     pairs = list(zip([5, 3, 2], [0.2, 0.2, 0.6], strict=True))
     found = [value([c for c, _ in order], [q for _, q in order]) for order in permutations(pairs)]

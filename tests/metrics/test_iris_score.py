@@ -4,10 +4,14 @@ import csv
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fairspace.metrics.iris_score.formula import (
+    fidelity_values,
     iris_score,
+    norm,
+    normalised,
     profile_code,
     sector_magnitude,
     sector_metrics,
@@ -180,6 +184,32 @@ def test_an_absent_or_undefined_value_makes_its_sector_and_the_total_undefined()
     scores = iris_score(values | {"ac_diff_age": math.nan}, INAUGURAL)
     assert {name for name, score in scores.items() if math.isnan(score)} == {"IFS_Gen", "BIS_Und", "iris_score"}
     assert profile_code(70, math.nan, 70) is None
+
+
+def test_a_norm_weighs_squares_and_columns_are_normed_row_by_row() -> None:
+    assert norm([(4.0, 3.0)], [(1.0, 8.0)]) == 10
+    columns = norm([(4.0, np.array([3.0, 0.0]))], [(1.0, np.array([8.0, 2.0]))])
+    assert columns.tolist() == [10, 2]
+    bounded, unbounded = (next(m for m in GRANULAR if (m.bound is None) == endless) for endless in (False, True))
+    assert normalised(bounded, 0.5, {bounded.metric: 0.25}) == 2
+    assert normalised(bounded, 0.5, {}) == 0.5
+    assert normalised(unbounded, 0.5, {unbounded.metric: 0.25}) == math.log1p(0.5)
+    assert normalised(unbounded, np.array([0.5, -0.1]), {}).tolist() == [math.log1p(0.5), 0]
+
+
+def test_each_goodness_of_table_27_stands_alone_where_the_other_does_not_count() -> None:
+    """Weights 1 and 3 of two divergences of 0.2 and 0.4, and of two drifts of 0.3 and 0.6."""
+    jsds, drifts = fidelity_values(INAUGURAL)
+    assert (len(jsds), len(drifts)) == (5, 13)
+    values = dict(zip((*jsds[:2], *drifts[:2]), (0.2, 0.4, 0.3, 0.6), strict=True))
+    alone = [dict(zip(names[:2], (1.0, 3.0), strict=True)) for names in (jsds, drifts)]
+    divergence = math.sqrt((0.2**2 + 3 * 0.4**2) / 4)
+    drift = math.sqrt((0.3**2 + 3 * 0.6**2) / 4)
+    found = [sector_magnitude(values, "RFS_Und", INAUGURAL, w) for w in (*alone, alone[0] | alone[1])]
+    assert found == pytest.approx([divergence, 1 - drift, 1 - math.sqrt((1 - divergence) * drift)])
+    large = values | dict.fromkeys(jsds, 1.5)
+    assert sector_magnitude(large, "RFS_Und", INAUGURAL, alone[0]) == 1
+    assert sector_magnitude(large, "RFS_Und", INAUGURAL, alone[0] | alone[1]) == 1
 
 
 def test_the_ideal_scores_s_and_every_deviation_lowers_it_under_the_literal_standard() -> None:

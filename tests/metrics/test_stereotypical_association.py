@@ -10,6 +10,7 @@ from fairspace.metrics.stereotypical_association.formula import (
     association,
     corpus_score,
     ensemble,
+    largest_association,
     prefix_difference,
     similarity,
     stereotypical_association,
@@ -37,6 +38,7 @@ def test_score_by_hand() -> None:
 def test_one_group_alone_is_the_maximum_and_balance_is_zero(k: int, largest: float) -> None:
     alone = np.eye(k, dtype=int)[:1] * 10
     assert stereotypical_association(alone, [[0]], ALL[k]).score == pytest.approx((largest,) * 3)
+    assert largest_association(k) == largest
     assert stereotypical_association(np.full((3, k), 5), np.zeros((3, 1)), ALL[k]).score == (0, 0, 0)
 
 
@@ -53,6 +55,7 @@ def test_an_instance_without_answers_is_undefined_never_zero() -> None:
     assert result.score[2] == pytest.approx((0.5 + 1) / 4)
     nothing = stereotypical_association(np.zeros((0, 2)), np.zeros((0, 1)), ALL[2])
     assert np.isnan([*nothing.score, *nothing.na_filtered, nothing.response_rate]).all()
+    assert len(nothing.score) == len(nothing.na_filtered) == 3
 
 
 def test_refusing_lowers_the_printed_score_but_not_the_ranked_one() -> None:

@@ -165,6 +165,18 @@ def test_consistency_of_three_vectors_by_hand() -> None:
     assert deviation == pytest.approx(math.sqrt((0.6**2 + 0.8**2) / 3 - (7 / 15) ** 2))
 
 
+def test_two_paraphrases_have_a_mean_and_no_deviation() -> None:
+    mean, deviation = consistency.intent_consistency(v(EAST, BETWEEN))
+    assert mean == pytest.approx(0.6)
+    assert math.isnan(deviation)
+
+
+def test_what_is_drawn_without_a_seed_is_drawn_with_0() -> None:
+    vectors = {"a": v(EAST, BETWEEN, NORTH, EAST), "b": v(NORTH, BETWEEN, EAST, BETWEEN)}
+    assert consistency.measure(vectors) == consistency.measure(vectors, 0)
+    assert consistency.measure(vectors) != consistency.measure(vectors, 1)
+
+
 def test_consistency_is_1_for_one_direction_and_undefined_for_one_paraphrase() -> None:
     found = consistency.measure({"one": v(EAST, [2, 0], [5, 0]), "alone": v(EAST), "zero": v(EAST, [0, 0])})
     assert found["by_occupation"]["one"]["value"] == 1

@@ -9,32 +9,41 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, same
 from fairspace.submissions.uncertainty import scores as score_uncertainty
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, TIED
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.draws import Draws, keep
-from fairspace.submissions.uncertainty.scores import many_score_draws, true_draws, turned, uncertainties_of
+from fairspace.submissions.uncertainty.scores import WITHOUT, many_score_draws, true_draws, turned, uncertainties_of
 from fairspace.submissions.values import measured, undefined
 
 Z = 1.959963984540054
 
 
-def scored(**numbers: float) -> Scored:
-    return Scored({name: measured(name, number) for name, number in numbers.items()}, "a", None)
+def scored(cohort: float = 1.0, **numbers: float) -> Scored:
+    values = {name: measured(name, number) for name, number in numbers.items()}
+    return Scored(values, "a", None, labels={"cohort": str(cohort)})
 
 
-def bench(logarithmic: bool = False, limits: Mapping[str, tuple[float, float]] | None = None) -> Any:
-    """A benchmark of which every raw value is a score, times what its standard says."""
+def bench(logarithmic: bool = False, limits: tuple[float, float] = WITHOUT) -> Any:
+    """A benchmark of which every raw value is a score, times what its standard and the cohort say."""
 
-    def score_draws(draws: Mapping[str, Floats], standard: float, changed: object) -> dict[str, Floats]:
-        return {name: column * standard for name, column in draws.items()}
+    def resolve_standard(standard: float, labels: Mapping[str, str]) -> float:
+        return standard * float(labels["cohort"])
+
+    def scoring(standard: float, changed: object) -> ScoringTable:
+        def times(columns: Columns, weights: Weights) -> Column:
+            return standard * same(columns, weights)
+
+        return ScoringTable({name: Rule(name, {name: 1.0}, times, limits) for name in ("a", "b")})
+
+    def table_of(own: Scored, standard: float, changed: object) -> ScoringTable:
+        return scoring(resolve_standard(standard, own.labels), changed)
 
     return SimpleNamespace(
-        logarithmic=logarithmic,
-        settled=lambda standard, own: standard * own.scores["a"].value,
-        score_draws=score_draws,
-        score_limits=lambda standard, changed: limits or {},
+        logarithmic=logarithmic, resolve_standard=resolve_standard, scoring=scoring, table_of=table_of
     )
 
 
@@ -109,8 +118,10 @@ def test_draws_are_turned_round_about_their_score() -> None:
 
 def test_what_a_true_score_may_be_is_cut_at_its_limits() -> None:
     draws = keep(["a"], np.array([[0.5], [0.8], [1.1]]))
-    found = true_draws(bench(limits={"a": (0.6, 1.0)}), scored(a=0.8), draws, 1 / 0.8, None)  # type: ignore[arg-type]
-    assert found["a"] == pytest.approx([1.0, 0.8, 0.6], abs=0.02)
+    found = true_draws(bench(limits=(0.6, 1.0)), scored(a=1.6, cohort=2.0), draws, 1.0, AS_RELEASED)
+    assert found["a"] == pytest.approx([1.0, 1.0, 1.0])
+    found = true_draws(bench(limits=(1.2, 2.0)), scored(a=1.6, cohort=2.0), draws, 1.0, AS_RELEASED)
+    assert found["a"] == pytest.approx([2.0, 1.6, 1.2], abs=0.02)
 
 
 def kept(seed: int, rows: int, *names: str) -> Draws:
@@ -120,31 +131,35 @@ def kept(seed: int, rows: int, *names: str) -> Draws:
 def test_draws_of_many_results_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results differ in their values, their number of draws, and in what the standard is for them."""
     results = [
-        (scored(a=1.0), kept(0, 20, "a", "b")),
-        (scored(a=2.0), kept(1, 20, "a", "b")),
-        (scored(a=1.0), kept(2, 20, "a", "b")),
-        (scored(a=1.0), kept(3, 30, "a", "b")),
-        (scored(a=1.0), kept(4, 20, "b", "a")),
-        (scored(a=2.0), kept(5, 30, "a")),
-        (scored(a=1.0), kept(6, 20, "a", "b")),
+        (scored(1), kept(0, 20, "a", "b")),
+        (scored(2), kept(1, 20, "a", "b")),
+        (scored(1), kept(2, 20, "a", "b")),
+        (scored(1), kept(3, 30, "a", "b")),
+        (scored(1), kept(4, 20, "b", "a")),
+        (scored(2), kept(5, 30, "a")),
+        (scored(1), kept(6, 20, "a", "b")),
     ]
-    calls: list[int] = []
-    about = bench()
-    each = about.score_draws
+    about, sizes = bench(), []
+    each = about.scoring
 
-    def counted(draws: Mapping[str, Floats], standard: float, changed: object) -> dict[str, Floats]:
-        calls.append(len(next(iter(draws.values()))))
-        found: dict[str, Floats] = each(draws, standard, changed)
-        return found
+    def counted(standard: float, changed: object) -> Any:
+        table = each(standard, changed)
 
-    about.score_draws = counted
+        def replicates(columns: Mapping[str, Floats]) -> dict[str, Floats]:
+            sizes.append(len(columns["a"]))
+            found: dict[str, Floats] = table.replicates(columns)
+            return found
+
+        return SimpleNamespace(replicates=replicates)
+
+    about.scoring = counted
     for together, expected in ((200, [60, 20, 30, 20, 30]), (3, [40, 20, 30, 20, 30, 20])):
-        calls.clear()
+        sizes.clear()
         monkeypatch.setattr(score_uncertainty, "_TOGETHER", together)
         found = list(many_score_draws(about, results, 10.0))
-        assert calls == expected
+        assert sizes == expected
         assert len(found) == len(results)
         for (own, draws), columns in zip(results, found, strict=True):
-            assert list(columns) == list(draws.names)
+            assert set(columns) == set(draws.names)
             for name, column in draws.columns().items():
-                assert columns[name] == pytest.approx(column * 10 * (own.scores["a"].value or 0))
+                assert columns[name] == pytest.approx(column * 10 * float(own.labels["cohort"]))
