@@ -9,6 +9,16 @@ from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, S
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
+STEREOTYPICAL, COUNTER = "stereotypical", "counter"
+COUNTERS = 5
+"""Prompts that go against a stereotype, beside its own."""
+
+
+def unnamed_steer_items() -> list[str]:
+    """Names of the 60 steer prompts as long as no neutral images say which stereotypes they are about."""
+    kinds = (STEREOTYPICAL, *(f"{COUNTER}-{number}" for number in range(COUNTERS)))
+    return [f"steer/{stereotype}/{kind}" for stereotype in range(iris_steer_60.STEREOTYPES) for kind in kinds]
+
 
 def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Table:
     """The 60 steer prompts of a model whose neutral images have these (52, 18) counts by occupation and group."""

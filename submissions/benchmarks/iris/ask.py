@@ -15,8 +15,8 @@ from fairspace.builders.iris_steer_60.understanding import CONFIG, SIDES, prompt
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOURNAMENT
 from fairspace.submissions.benchmarks.task import Task
-from fairspace.submissions.running.asking.planned_images import planned_images
 from fairspace.submissions.running.data.data import Data
+from fairspace.submissions.running.data.planned import planned_images
 
 ROUNDS = 50
 """Rounds of a stimulus of the tournament; a group's 2 000 are forty of them."""

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from fairspace.builders.iris.items import unnamed_steer_items
 from fairspace.submissions.benchmarks.asks import Stimulus, choose
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.running.asking.inspect_task import Chosen
-
-STEREOTYPICAL, COUNTER = "stereotypical", "counter"
-COUNTERS = 5
-"""Prompts that go against a stereotype, beside its own."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,8 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
     for task in registered(chosen.benchmark).tasks:
         if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
             continue
-        items = _steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
+        items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
         positions = choose(stimuli, chosen.limit, stratified=chosen.stratified)
         found.append(MadePart(task.name, stimuli, positions))
     return found
-
-
-def _steer_items() -> list[str]:
-    kinds = (STEREOTYPICAL, *(f"{COUNTER}-{number}" for number in range(COUNTERS)))
-    return [f"steer/{stereotype}/{kind}" for stereotype in range(iris_steer_60.STEREOTYPES) for kind in kinds]

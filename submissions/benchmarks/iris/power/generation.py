@@ -18,7 +18,7 @@ from fairspace.submissions.benchmarks.iris.power.divergences import divergences
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, QUALITY, STEER
 from fairspace.submissions.benchmarks.power import calibrated, halfway
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.running.planning.images import STEREOTYPICAL
+from fairspace.builders.iris.items import STEREOTYPICAL
 
 _DRAWS = 200
 

@@ -1,0 +1,222 @@
+"""Where code may live and what it may import: the rules of the layout, read from the code itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from fairspace.builders.registry import NAMES as DATASETS
+from fairspace.submissions.benchmarks.lazy import Lazy
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+
+ROOT = Path(__file__).parent.parent
+TOPS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
+MOST_MODULES, MOST_FLAT = 20, 8
+BENCHMARKS = "fairspace.submissions.benchmarks."
+EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "power", "published", "records"}
+EVERYWHERE |= {"resample", "score"}
+"""What every benchmark's folder has, as a file or as a folder."""
+SOMEWHERE = {"standards", "variants"}
+"""IRIS' standards are released with its metric; stereotypical bias has one measurement instrument."""
+SPECIAL = {"adjust", "agreement", "compare", "counts", "importing", "parser", "published_adjusted"}
+"""What one benchmark alone has."""
+REGISTRIES = {
+    "fairspace.builders.registry",
+    "fairspace.submissions.benchmarks.registry",
+    "fairspace.leaderboard_space.boards.views",
+}
+"""Modules that find others by the name of a benchmark or dataset."""
+OTHER_FINDERS = {"fairspace.ares.annotating.source", "fairspace.submissions.commands.main"}
+"""Modules that find others by the name of a kind of source, or of a group of commands."""
+OF_BENCHMARKS = re.compile(
+    r"fairspace\.(builders|metrics)\.|fairspace\.submissions\.benchmarks\.(names$|NAMED\.)"
+    r"|fairspace\.leaderboard_space\.boards\.NAMED$".replace("NAMED", f"({'|'.join(NAMES)})")
+)
+"""Modules that may name a benchmark where they decide something: its own, and what stands below all of them."""
+
+
+@lru_cache
+def modules() -> Mapping[str, Path]:
+    """Module -> its file, of everything that is installed; links to another file are left out."""
+    found = {"fairspace": ROOT / "fairspace" / "__init__.py"}
+    for top in TOPS:
+        for file in sorted((ROOT / top).rglob("*.py")):
+            if not file.is_symlink():
+                parts = file.relative_to(ROOT).with_suffix("").parts
+                found[".".join(("fairspace", *(parts[:-1] if parts[-1] == "__init__" else parts)))] = file
+    return found
+
+
+@lru_cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imports(module: str, file: Path) -> Iterator[tuple[str, str]]:
+    """Every import of a file, wherever it stands: the module, and the name that is taken from it or ''."""
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            yield from ((source, alias.name) for alias in node.names)
+
+
+@lru_cache
+def imported(module: str) -> frozenset[str]:
+    """The modules of this project that a module imports."""
+    known = modules()
+    named = ((f"{source}.{name}", source) for source, name in imports(module, known[module]))
+    return frozenset(next((one for one in pair if one in known), module) for pair in named) - {module}
+
+
+def forbidden(module: str, *prefixes: str) -> list[str]:
+    return [f"{module} imports {other}" for other in sorted(imported(module)) if other.startswith(prefixes)]
+
+
+def test_a_plan_imports_no_dataset_and_no_engine() -> None:
+    datasets = tuple(f"fairspace.builders.{name}.dataset" for name in DATASETS)
+    plans = [f"fairspace.builders.{name}.plan" for name in DATASETS]
+    outside = ("fairspace.builders.engine", "fairspace.submissions")
+    assert not [line for plan in plans for line in forbidden(plan, *datasets, *outside)]
+
+
+def test_values_format_and_reading_import_no_benchmark() -> None:
+    below = re.compile(r"fairspace\.submissions\.(values$|format(\.|$)|reading(\.|$))")
+    benchmarks = tuple(f"{BENCHMARKS}{name}" for name in NAMES)
+    assert not [line for module in modules() if below.match(module) for line in forbidden(module, *benchmarks)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_imports_no_other_and_nothing_that_uses_it(name: str) -> None:
+    above = [f"fairspace.submissions.{part}" for part in ("checking", "commands", "results", "running", "standards")]
+    others = [f"{BENCHMARKS}{other}" for other in NAMES if other != name]
+    found = []
+    for module in modules():
+        if module.startswith(f"{BENCHMARKS}{name}."):
+            opens = ("fairspace.submissions.running.data.", "fairspace.submissions.running.errors")
+            lines = forbidden(module, *above, *others, "fairspace.leaderboard_space")
+            asks = module.endswith(".ask")
+            found += [line for line in lines if not (asks and line.split(" imports ")[1].startswith(opens))]
+    assert not found
+
+
+def test_only_the_command_imports_the_space() -> None:
+    inside = ("fairspace.leaderboard_space", "fairspace.submissions.commands")
+    outside = [module for module in modules() if not module.startswith(inside)]
+    assert not [line for module in outside for line in forbidden(module, "fairspace.leaderboard_space")]
+
+
+def constants(node: ast.AST) -> set[str]:
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+
+
+def named(node: ast.AST) -> set[str]:
+    """The benchmarks that a node decides by: in a comparison, a case, a table's keys or a list of several."""
+    if isinstance(node, ast.Compare):
+        return constants(node) & set(NAMES)
+    if isinstance(node, ast.MatchValue):
+        return constants(node.value) & set(NAMES)
+    if isinstance(node, ast.Dict):
+        return {key.value for key in node.keys if isinstance(key, ast.Constant) and key.value in NAMES}
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        several = {part.value for part in node.elts if isinstance(part, ast.Constant)} & set(NAMES)
+        return several if len(several) > 1 else set()
+    return set()
+
+
+def test_the_declaration_is_asked_and_never_the_name() -> None:
+    assert not [
+        f"{module}, line {getattr(node, 'lineno', '?')}: {', '.join(sorted(named(node)))}"
+        for module, file in modules().items()
+        if not OF_BENCHMARKS.match(module)
+        for node in ast.walk(tree(file))
+        if named(node)
+    ]
+
+
+def test_modules_are_found_by_name_in_registries_alone() -> None:
+    found = [
+        module
+        for module, file in modules().items()
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.Call)
+        and "import_module" in ast.unparse(node.func)
+        and any(isinstance(part, ast.JoinedStr) for part in node.args)
+    ]
+    assert set(found) == REGISTRIES | OTHER_FINDERS
+
+
+def test_every_benchmark_has_the_same_files() -> None:
+    for name in NAMES:
+        folder = ROOT / "submissions" / "benchmarks" / name
+        files = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+        assert EVERYWHERE <= files - {"__init__"} <= EVERYWHERE | SOMEWHERE | SPECIAL, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_declaration_names_is_there(name: str) -> None:
+    bench = benchmark(name)
+    lazy = [value for part in (bench, *bench.tasks) for value in vars(part).values() if isinstance(value, Lazy)]
+    assert len(lazy) > 3
+    assert all(callable(one.load()) for one in lazy)
+
+
+def circles() -> list[set[str]]:
+    """Modules that import each other, directly or through others: the strongly connected components (Tarjan 1972)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        path.append(module)
+        for other in sorted(imported(module)):
+            if other not in order:
+                visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in path:
+                lowest[module] = min(lowest[module], order[other])
+        if lowest[module] == order[module]:
+            place = path.index(module)
+            found.append(set(path[place:]))
+            del path[place:]
+
+    for module in modules():
+        if module not in order:
+            visit(module)
+    return [circle for circle in found if len(circle) > 1]
+
+
+def test_no_files_import_each_other() -> None:
+    published_together = {"fairspace.ares.classifying_ares", "fairspace.ares.modeling_ares"}
+    assert [circle for circle in circles() if circle != published_together] == []
+
+
+def test_every_import_names_the_installed_package() -> None:
+    files = {**modules(), **{f"tests.{file.stem}": file for file in (ROOT / "tests").rglob("*.py")}}
+    assert not [
+        f"{file.relative_to(ROOT)}: {source}"
+        for module, file in files.items()
+        for source, _ in imports(module, file)
+        if source.split(".")[0] in TOPS
+    ]
+
+
+def test_no_folder_is_crowded() -> None:
+    crowded = {}
+    for top in (*TOPS, "tests"):
+        for folder in (ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())):
+            count = sum(file.name != "__init__.py" for file in folder.glob("*.py"))
+            if count > MOST_MODULES:
+                crowded[str(folder.relative_to(ROOT))] = count
+    assert not crowded
+    assert len(list((ROOT / "submissions").glob("*.py"))) <= MOST_FLAT
