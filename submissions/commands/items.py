@@ -9,7 +9,7 @@ import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, SCORE, app, importing
-from fairspace.submissions.commands.checked import checked_submission
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairspace.submissions.commands.app import RUN, app, importing
-from fairspace.submissions.commands.run_options import (
+from fairspace.submissions.commands.shared.run_options import (
     AgainOption,
     ArchitectureOption,
     ArgumentOption,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, app, print_json
-from fairspace.submissions.commands.run_options import named_folder, need_run
+from fairspace.submissions.commands.shared.run_options import named_folder, need_run
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.running.errors import RunError
 

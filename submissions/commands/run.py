@@ -9,7 +9,7 @@ import typer
 
 from fairspace.submissions.commands.app import RUN, app
 from fairspace.submissions.commands.dry_run import DryRun
-from fairspace.submissions.commands.run_options import (
+from fairspace.submissions.commands.shared.run_options import (
     AgainOption,
     ArchitectureOption,
     ArgumentOption,

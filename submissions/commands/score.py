@@ -10,7 +10,7 @@ import typer
 
 from fairspace.submissions.commands.app import SCORE, Json, SubmissionPath, app, check_places, print_json
 from fairspace.submissions.commands.ares import faces_setting, need_ares
-from fairspace.submissions.commands.checked import check_with_progress, checked_submission
+from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission
 from fairspace.submissions.commands.show.tables import faults, notes, values
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError

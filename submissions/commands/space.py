@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import SPACE, Json, SubmissionPath, app, print_json
-from fairspace.submissions.commands.checked import check_with_progress
+from fairspace.submissions.commands.shared.checked import check_with_progress
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
-    from fairspace.submissions.commands.space_client import SpaceClient
+    from fairspace.submissions.commands.shared.space_client import SpaceClient
 
 SpaceOption = Annotated[
     str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
@@ -71,7 +71,7 @@ def status(
 
 
 def _client(space: str, insecure: bool) -> SpaceClient:
-    from fairspace.submissions.commands.space_client import TOKEN, SpaceClient, space_address
+    from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
 
     return SpaceClient(space_address(space, insecure), os.environ.get(TOKEN, "").strip())
 
@@ -87,7 +87,7 @@ def _check(path: Path, *, tell: bool) -> None:
 
 def _zip(path: Path, scratch: Path) -> Path:
     """The submission as one file. UsageError if there is nothing at `path`."""
-    from fairspace.submissions.commands.packing import pack
+    from fairspace.submissions.commands.shared.packing import pack
 
     if path.is_dir():
         return pack(path, scratch / "submission.zip")

@@ -21,7 +21,7 @@ from gradio_client.exceptions import AppError
 
 from fairspace.leaderboard_space.app import GRACE
 from fairspace.leaderboard_space.operation.metrics import KEPT_SECONDS
-from fairspace.submissions.commands.packing import pack
+from fairspace.submissions.commands.shared.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
 Run = Callable[..., tuple[int, str, str]]
