@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from fairspace.builders.iris.groups import COMBINATIONS, OCCUPATIONS, combination_size
+from fairspace.builders.iris.items import STEREOTYPICAL
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.detectable import Chosen, Detectable, counted, empty, from_errors
@@ -18,7 +19,6 @@ from fairspace.submissions.benchmarks.iris.power.divergences import divergences
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, QUALITY, STEER
 from fairspace.submissions.benchmarks.power import calibrated, halfway
 from fairspace.submissions.format.schema import RANGES
-from fairspace.builders.iris.items import STEREOTYPICAL
 
 _DRAWS = 200
 
