@@ -74,7 +74,7 @@ class Asking(ABC):
 
         Errors: ArbiterError if the model or endpoint does not work, or cannot be asked about this task.
         """
-        found: list[str | None] = [None] * len(images)
+        answers: list[str | None] = [None] * len(images)
         missing = [""] * len(images)
         left = list(range(len(images)))
         for again in (False, True):
@@ -83,15 +83,15 @@ class Asking(ABC):
             replies = self._replies([images[place] for place in left], question(task, again=again))
             for place, reply in zip(left, replies, strict=True):
                 missing[place] = reply.missing
-                found[place] = None if reply.missing else read_answer(reply.text, task)
-            left = [place for place in left if found[place] is None and not missing[place]]
+                answers[place] = None if reply.missing else read_answer(reply.text, task)
+            left = [place for place in left if answers[place] is None and not missing[place]]
             self.counts.asked_again += 0 if again else len(left)
         self.counts.asked += len(images)
-        self.counts.answered += sum(label is not None for label in found)
+        self.counts.answered += sum(label is not None for label in answers)
         self.counts.unusable += len(left)
         self.counts.refused += missing.count("refused")
         self.counts.failed += missing.count("failed")
-        return found
+        return answers
 
 
 def question(task: Mapping[str, Any], *, again: bool = False) -> str:
@@ -133,20 +133,20 @@ def read_answer(text: str, task: Mapping[str, Any]) -> str | None:
     if fenced := _FENCE.fullmatch(text):
         text = fenced[1]
     try:
-        found = json.loads(text, object_pairs_hook=_object)
+        parsed = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or set(found) != set(task["attributes"]):
+    if not isinstance(parsed, dict) or set(parsed) != set(task["attributes"]):
         return None
-    values = tuple(found[attribute] for attribute in task["attributes"])
+    values = tuple(parsed[attribute] for attribute in task["attributes"])
     return _labels(task).get(values) if all(isinstance(value, str) for value in values) else None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key twice")
-    return found
+    return fields
 
 
 def _labels(task: Mapping[str, Any]) -> dict[tuple[str, ...], str]:

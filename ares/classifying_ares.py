@@ -61,8 +61,8 @@ def classify(
         why.
     """
     processor = processor or AresImageProcessor(image_size=model.config.image_size)
-    found = answered(model, processor, as_images(images), batch=batch, workers=workers, detector=detector)
-    return [each.answers for each in found]
+    results = answered(model, processor, as_images(images), batch=batch, workers=workers, detector=detector)
+    return [each.answers for each in results]
 
 
 def answered(
@@ -98,11 +98,11 @@ def answered(
     faces: list[_Face] = []
     with quiet():
         for group in _grouped(_ahead(prepare, images, workers, 2 * batch), batch):
-            for each, found in zip(group, _faces(group, processor, detector), strict=True):
+            for each, of_image in zip(group, _faces(group, processor, detector), strict=True):
                 image = Answered(each.fate)
-                waiting.append((image, len(found) or 1))
-                faces += [replace(face, of=image) for face in found]
-                if not found:
+                waiting.append((image, len(of_image) or 1))
+                faces += [replace(face, of=image) for face in of_image]
+                if not of_image:
                     image.answers.append(_without_face(each.fate))
             while len(faces) >= batch or (faces and len(waiting) > 4 * batch):
                 _decide(model, processor, faces[:batch])
@@ -129,13 +129,13 @@ def _faces(
     """The faces of each image; an image counts as one where no detector is on."""
     if detector is None:
         return [[] if each.pixels is None else [_Face(each.pixels, each.image)] for each in group]
-    found: list[list[_Face]] = [[] for _ in group]
+    faces: list[list[_Face]] = [[] for _ in group]
     readable = [(place, each.image) for place, each in enumerate(group) if each.image is not None]
     boxes = detector.detect([image for _, image in readable]) if readable else []
     for (place, image), of_one in zip(readable, boxes, strict=True):
         crops = face_crops(image, of_one)
-        found[place] = [_Face(processor.square(crop), crop, i, len(crops)) for i, crop in enumerate(crops)]
-    return found
+        faces[place] = [_Face(processor.square(crop), crop, i, len(crops)) for i, crop in enumerate(crops)]
+    return faces
 
 
 def _decide(model: AresModel, processor: AresImageProcessor, faces: Sequence[_Face]) -> None:

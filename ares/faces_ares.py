@@ -143,7 +143,7 @@ class TransformersFaces:
     def detect(self, images: Sequence[Image]) -> list[list[Box]]:
         """For each RGB image the parts that ARES is shown, the most certain first."""
         pixels = [self.processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
-        found: list[list[Box]] = [[] for _ in images]
+        by_image: list[list[Box]] = [[] for _ in images]
         for shape in dict.fromkeys(each.shape for each in pixels):
             places = [place for place, each in enumerate(pixels) if each.shape == shape]
             for start in range(0, len(places), self.batch):
@@ -155,8 +155,8 @@ class TransformersFaces:
                 for place, result in zip(some, results, strict=False):
                     mine = result["labels"] == self._number
                     corners, scores = result["boxes"][mine].float().tolist(), result["scores"][mine].float().tolist()
-                    found[place] = self._arranged(corners, scores, images[place].size)
-        return found
+                    by_image[place] = self._arranged(corners, scores, images[place].size)
+        return by_image
 
     def _arranged(
         self, corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]
@@ -185,10 +185,10 @@ class TransformersFaces:
         ]
 
 
-def shared(one: Box, other: Box) -> float:
+def shared(first: Box, other: Box) -> float:
     """Intersection over union, in [0, 1]; 0 for boxes without an area."""
-    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    width = min(first.x + first.width, other.x + other.width) - max(first.x, other.x)
+    height = min(first.y + first.height, other.y + other.height) - max(first.y, other.y)
     both = max(width, 0.0) * max(height, 0.0)
-    union = one.width * one.height + other.width * other.height - both
+    union = first.width * first.height + other.width * other.height - both
     return both / union if union > 0 else 0.0

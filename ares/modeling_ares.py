@@ -202,17 +202,17 @@ class AresModel(PreTrainedModel):
             `logits/<task>/<kind>` (n, labels), `embedding/<task>/<kind>` (n, width), `fast/<task>` (n, experts) and
             `value/<task>` (n,).
         """
-        found = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
+        outputs = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
         for kind in self.config.kinds:
             hidden = self.stems[kind](pixel_values)
             for task in self.config.tasks:
                 embedding, logits = self.expert(task["name"], kind)(hidden)
-                found[f"embedding/{task['name']}/{kind}"] = embedding
-                found[f"logits/{task['name']}/{kind}"] = logits
+                outputs[f"embedding/{task['name']}/{kind}"] = embedding
+                outputs[f"logits/{task['name']}/{kind}"] = logits
         for name, regressor in self.fusion.items():
-            joined = torch.cat([found[f"embedding/{name}/{kind}"] for kind in self.config.kinds], dim=-1)
-            found[f"value/{name}"] = regressor(joined)
-        return found
+            joined = torch.cat([outputs[f"embedding/{name}/{kind}"] for kind in self.config.kinds], dim=-1)
+            outputs[f"value/{name}"] = regressor(joined)
+        return outputs
 
     @torch.inference_mode()
     def decide(self, pixel_values: torch.Tensor, images: Sequence[Any] | None = None) -> dict[str, Decided]:
@@ -386,22 +386,22 @@ class AresModel(PreTrainedModel):
         probabilities: dict[str, dict[str, float]] = {}
         reasons = []
         for task in self.config.tasks:
-            found = decided[task["name"]]
-            index = int(found.label[row])
+            decision = decided[task["name"]]
+            index = int(decision.label[row])
             for attribute, names in task["attributes"].items():
                 labels[attribute] = names[index] if index >= 0 else ""
                 chances: dict[str, float] = {}
-                for name, chance in zip(names, found.probability[row], strict=True):
+                for name, chance in zip(names, decision.probability[row], strict=True):
                     chances[name] = chances.get(name, 0.0) + float(chance)
                 probabilities[attribute] = chances
-            if found.reason[row]:
-                reasons.append(f"{task['name']}: {found.reason[row]}")
+            if decision.reason[row]:
+                reasons.append(f"{task['name']}: {decision.reason[row]}")
         return Answer(
             status="ok" if any(labels.values()) else "abstained",
             reason="; ".join(reasons),
             labels=labels,
             probabilities=probabilities,
-            routes={name: found.route[row] for name, found in decided.items()},
+            routes={name: decision.route[row] for name, decision in decided.items()},
             values={name: float(d.value[row]) for name, d in decided.items() if not np.isnan(d.value[row])},
         )
 

@@ -47,11 +47,11 @@ def decoded(image: Image.Image, least: int, notes: set[str]) -> Image.Image:
 
 def _orientation(image: Image.Image, notes: set[str]) -> int:
     try:
-        found = image.getexif().get(_ORIENTATION, 1)
+        orientation = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001 - broken EXIF data raise anything, and do not make an image unreadable
         notes.add("exif_broken")
         return 1
-    return found if isinstance(found, int) else 1
+    return orientation if isinstance(orientation, int) else 1
 
 
 def _to_rgb(image: Image.Image, notes: set[str]) -> Image.Image:

@@ -65,8 +65,8 @@ def read_image(source: Any, limits: Limits, least: int) -> tuple[Image.Image | N
             check_size(image.size, limits)
             pixels = decoded(image, least if image is not source else 0, notes)
         return pixels, Fate("ok", notes=tuple(note for note in NOTES if note in notes), **facts)
-    except UnreadableError as found:
-        fate = refused(found.reason, str(found))
+    except UnreadableError as unreadable:
+        fate = refused(unreadable.reason, str(unreadable))
     except Image.DecompressionBombError as error:
         fate = refused("too_many_pixels", _line(error))
     except MemoryError:

@@ -39,10 +39,10 @@ def release_files(folder: Path) -> dict[str, Path]:
         what = f"no {', '.join(missing) or 'weights in safetensors'}"
         mend = "train it with `fairspace ares train`, or name its folder with --ares"
         raise BuildError("BUILD_INCOMPLETE", str(folder), what, "a trained ARES", mend)
-    found = dict(_own(folder))
+    files = dict(_own(folder))
     _check_config(folder)
     read_measurement(folder)
-    return found | {file.name: file for file in code_files()}
+    return files | {file.name: file for file in code_files()}
 
 
 def code_files() -> list[Path]:
@@ -67,9 +67,9 @@ def _own(folder: Path) -> Iterator[tuple[str, Path]]:
 def _check_config(folder: Path) -> None:
     """That the configuration leads to this code, and to no other repository's."""
     for name, wanted in (("config.json", _auto_map()), ("preprocessor_config.json", _auto_map(processor=True))):
-        found = _read(folder / name).get("auto_map")
-        if found != wanted:
-            what = f"auto_map {found}"
+        auto_map = _read(folder / name).get("auto_map")
+        if auto_map != wanted:
+            what = f"auto_map {auto_map}"
             raise BuildError("MODEL_UNSAFE", str(folder / name), what, str(wanted), "save the model anew")
 
 
@@ -82,10 +82,12 @@ def _auto_map(*, processor: bool = False) -> Mapping[str, str]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         mend = "train the model again, or take its folder from where it was trained"
         raise BuildError("BUILD_INCOMPLETE", str(file), str(error), "JSON", mend) from error
-    if not isinstance(found, dict):
-        raise BuildError("BUILD_INCOMPLETE", str(file), type(found).__name__, "a JSON object", "train the model again")
-    return found
+    if not isinstance(content, dict):
+        raise BuildError(
+            "BUILD_INCOMPLETE", str(file), type(content).__name__, "a JSON object", "train the model again"
+        )
+    return content

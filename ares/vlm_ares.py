@@ -116,8 +116,8 @@ class LocalVlm(Asking):
         cut: dict[str, Any] = {"crop_to_patches": True, "max_patches": self.tiles} if self.tiles > 1 else {}
         if not cut and hasattr(self.processor, "crop_to_patches"):
             cut = {"crop_to_patches": False}
-        found: torch.Tensor = self.processor(images=[image.convert("RGB")], return_tensors="pt", **cut)["pixel_values"]
-        return found.to(self.device, self.model.dtype)
+        tensor: torch.Tensor = self.processor(images=[image.convert("RGB")], return_tensors="pt", **cut)["pixel_values"]
+        return tensor.to(self.device, self.model.dtype)
 
     def _tokens(self, question: str, parts: int) -> torch.Tensor:
         """(1, length): the chat with the question, and as many image tokens as the image has."""

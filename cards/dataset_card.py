@@ -89,7 +89,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
             counts_text=_counts,
             joint_text=_joint,
             source_text=_source,
-            pictures=any(type(one).__name__ == "Image" for each in features.values() for one in each.values()),
+            pictures=any(type(kind).__name__ == "Image" for each in features.values() for kind in each.values()),
         )
     )
     front = yaml.safe_dump(_front_matter(dataset, manifest, features), sort_keys=False, allow_unicode=True, width=110)

@@ -50,9 +50,9 @@ def model_card(folder: Path, repo_id: str) -> str:
         repo_id=repo_id,
         config=config,
         measurement=measurement,
-        attributes={name: list(_rows(found)) for name, found in measurement.attributes.items()},
-        matrices={name: found.overall for name, found in measurement.attributes.items()},
-        groups={name: list(_groups(found)) for name, found in measurement.attributes.items()},
+        attributes={name: list(_rows(error)) for name, error in measurement.attributes.items()},
+        matrices={name: error.overall for name, error in measurement.attributes.items()},
+        groups={name: list(_groups(error)) for name, error in measurement.attributes.items()},
         upstream=list(_upstream(config)),
         share=_share,
     )
@@ -93,17 +93,17 @@ def _upstream(config: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         }
 
 
-def _rows(found: MeasuredError) -> Iterator[tuple[str, Any]]:
-    report = classification_report(found.overall.matrix, found.labels, found.overall.abstained)
+def _rows(error: MeasuredError) -> Iterator[tuple[str, Any]]:
+    report = classification_report(error.overall.matrix, error.labels, error.overall.abstained)
     yield from report.classes.items()
     yield "macro average", report.macro
 
 
-def _groups(found: MeasuredError) -> Iterator[tuple[str, str, int, float | None]]:
+def _groups(error: MeasuredError) -> Iterator[tuple[str, str, int, float | None]]:
     """Group, label, images, accuracy."""
-    for group, parts in found.groups.items():
+    for group, parts in error.groups.items():
         for label, part in parts.items():
-            report = classification_report(part.matrix, found.labels, part.abstained)
+            report = classification_report(part.matrix, error.labels, part.abstained)
             yield group, label, _images(part), report.accuracy
 
 

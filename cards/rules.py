@@ -23,11 +23,11 @@ _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 def front_matter(card: str, where: str) -> dict[str, Any]:
     """The YAML block at the head of a card. BuildError CARD_INVALID if there is none, or it is no mapping."""
-    found = _FRONT.match(card)
-    if found is None:
+    match = _FRONT.match(card)
+    if match is None:
         raise _invalid(where, "no YAML block at its head", "a block between two lines of ---")
     try:
-        data = yaml.safe_load(found.group(1))
+        data = yaml.safe_load(match.group(1))
     except yaml.YAMLError as error:
         raise _invalid(where, f"YAML that cannot be read: {error}", "valid YAML") from error
     if not isinstance(data, dict):

@@ -68,7 +68,9 @@ class Report:
     def shares(self) -> dict[str, dict[str, float]]:
         """Task of ARES -> route -> share of the faces."""
         routes: Mapping[str, Mapping[str, int]] = self.data["counts"]["routes"]
-        return {task: {route: n / sum(found.values()) for route, n in found.items()} for task, found in routes.items()}
+        return {
+            task: {route: n / sum(counts.values()) for route, n in counts.items()} for task, counts in routes.items()
+        }
 
     @property
     def files(self) -> list[Path]:
@@ -135,20 +137,20 @@ def annotate(
     finished = (out / FILE).is_file()
     progress("Listing images", 0, 0)
     with tempfile.TemporaryDirectory() as scratch, closing(Inputs(Path(scratch) / "inputs.sqlite", source)) as inputs:
-        asked = _asked(session, named, source, inputs, shard)
+        request = _asked(session, named, source, inputs, shard)
         if (error := error_of_labels(folder, named)) is not None:
-            asked["label_error"] = error
+            request["label_error"] = error
         if finished:
-            return Report(out, _finished(out, asked), 0, 0.0)
-        _claim(out, work / "asked.json", asked)
-        shards = Shards(out, work, asked, progress)
+            return Report(out, _finished(out, request), 0, 0.0)
+        _claim(out, work / "asked.json", request)
+        shards = Shards(out, work, request, progress)
         if engine == "ray":
             from fairspace.ares.annotating.ray import spread
 
             del session
-            for number, found in spread(settings, [(n, inputs.slice(*shards.part(n))) for n in shards.pending]):
-                shards.write(number, *found)
-                shards.step(found[2].images)
+            for number, rows in spread(settings, [(n, inputs.slice(*shards.part(n))) for n in shards.pending]):
+                shards.write(number, *rows)
+                shards.step(rows[2].images)
         else:
             for number in shards.pending:
                 shards.write(number, *session.annotate(inputs.slice(*shards.part(number)), shards.step))
@@ -172,23 +174,23 @@ def _asked(session: Session, named: Mapping[str, str], source: Source, inputs: I
     }
 
 
-def _claim(out: Path, file: Path, asked: Mapping[str, Any]) -> None:
+def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
     """Write down what is done here, or check that it is what was written down."""
-    text = json.dumps(asked, indent=1, sort_keys=True)
+    text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
         if out.is_dir() and any(out.iterdir()):
             raise _in_use(out, "it is not empty")
         write_atomically(file, text)
     elif file.read_text(encoding="utf-8") != text:
         before = json.loads(file.read_text(encoding="utf-8"))
-        raise _in_use(out, f"unfinished work with {_difference(before, asked)}")
+        raise _in_use(out, f"unfinished work with {_difference(before, request)}")
 
 
-def _finished(out: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """What was written when the work was finished. BuildError OUT_IN_USE if it was other work, or a file is gone."""
     data: dict[str, Any] = json.loads((out / FILE).read_text(encoding="utf-8"))
-    if {name: data.get(name) for name in asked} != asked:
-        raise _in_use(out, f"finished work with {_difference(data, asked)}")
+    if {name: data.get(name) for name in request} != request:
+        raise _in_use(out, f"finished work with {_difference(data, request)}")
     for shard in data["shards"]:
         for table in ("annotations", "routes"):
             file = out / shard[table]["file"]
@@ -197,8 +199,8 @@ def _finished(out: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _difference(before: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    return "another " + ", ".join(name for name, value in asked.items() if before.get(name) != value)
+def _difference(before: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    return "another " + ", ".join(name for name, value in request.items() if before.get(name) != value)
 
 
 def _in_use(out: Path, what: str) -> BuildError:

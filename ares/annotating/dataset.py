@@ -22,9 +22,9 @@ def entries(source: Source) -> Iterator[Entry]:
     for start in range(0, len(dataset), _NAMES):
         batch = names[start : start + _NAMES] if columns else {}
         for row in range(start, min(start + _NAMES, len(dataset))):
-            found = {name: batch[column][row - start] for name, column in columns.items()}
-            name = key(source, found, f"{source.place}: row {row + 1}", f"{row:08}")
-            yield Entry(*name, source.split, row, 0, found.get("sha256") or "")
+            cells = {name: batch[column][row - start] for name, column in columns.items()}
+            name = key(source, cells, f"{source.place}: row {row + 1}", f"{row:08}")
+            yield Entry(*name, source.split, row, 0, cells.get("sha256") or "")
 
 
 def contents(source: Source, wanted: Sequence[Entry]) -> Iterator[Any]:

@@ -37,12 +37,12 @@ def _fetched(model: str) -> Path:
 
     name, _, revision = model.partition("@")
     try:
-        found = snapshot_download(name, revision=revision or None, allow_patterns=["*.json", "*.safetensors"])
+        snapshot = snapshot_download(name, revision=revision or None, allow_patterns=["*.json", "*.safetensors"])
     except hub_errors() as error:
         said = str(error).strip().split("\n", 1)[0]
         mend = "name a folder, or a repository as NAMESPACE/NAME@REVISION"
         raise BuildError("TOOL_MISSING", model, said, "a folder or a repository with ARES", mend) from error
-    return Path(found)
+    return Path(snapshot)
 
 
 def hub_errors() -> tuple[type[Exception], ...]:
@@ -54,10 +54,10 @@ def hub_errors() -> tuple[type[Exception], ...]:
 
 def versions() -> dict[str, str]:
     """Of the software that can change an answer."""
-    found = {}
+    hashes = {}
     for package in _SOFTWARE:
         try:
-            found[package] = version(package)
+            hashes[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return hashes

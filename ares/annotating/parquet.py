@@ -33,9 +33,9 @@ def entries(source: Source) -> Iterator[Entry]:
             for batch in parquet.iter_batches(10_000, columns=list(columns.values()) or [source.columns["image"]]):
                 values = {name: batch.column(column).to_pylist() for name, column in columns.items()}
                 for i in range(batch.num_rows):
-                    found = {name: column[i] for name, column in values.items()}
-                    name = key(source, found, f"{file.name}: row {row + 1}", f"{file.name}/{row}")
-                    yield Entry(*name, file.name, row, 0, found.get("sha256") or "")
+                    cells = {name: column[i] for name, column in values.items()}
+                    name = key(source, cells, f"{file.name}: row {row + 1}", f"{file.name}/{row}")
+                    yield Entry(*name, file.name, row, 0, cells.get("sha256") or "")
                     row += 1
 
 

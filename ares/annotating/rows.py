@@ -121,23 +121,23 @@ def tables(
     rows: list[dict[str, Any]] = []
     routed: list[dict[str, Any]] = []
     for entry, image in zip(entries, answered, strict=True):
-        found = [answer for answer in image.answers if answer.labels]
+        labelled = [answer for answer in image.answers if answer.labels]
         numbers = [answer.face for answer in image.answers]
-        if len(image.answers) != max(1, len(found)) or numbers != list(range(len(numbers))):
-            what = f"{len(found)} faces, and the rows {numbers}"
+        if len(image.answers) != max(1, len(labelled)) or numbers != list(range(len(numbers))):
+            what = f"{len(labelled)} faces, and the rows {numbers}"
             raise BuildError("BUILD_CHECK", entry.where, what, "one row per face, or one that says why", "report this")
         tally.images += 1
         tally.rows += len(image.answers)
-        tally.faces += len(found)
+        tally.faces += len(labelled)
         counts["notes"].update(image.fate.notes)
-        if not found:
+        if not labelled:
             counts["reasons"][image.answers[0].reason] += 1
         for answer in image.answers:
             name = {"task": entry.task, "id": entry.id, "sample": entry.sample, "face": answer.face}
             labels = {key: answer.labels.get(key) or None for key in LABELS}
             status = "abstained" if answer.status == "ok" and not any(labels.values()) else answer.status
-            rows.append({**name, "status": status, **labels, "faces": len(found)})
-            routed.append({**name, "faces": len(found), **_routed(image, answer)})
+            rows.append({**name, "status": status, **labels, "faces": len(labelled)})
+            routed.append({**name, "faces": len(labelled), **_routed(image, answer)})
             counts["status"][status] += 1
             for kind, values in (("routes", answer.routes), ("labels", answer.labels)):
                 for key, value in values.items():
@@ -177,5 +177,5 @@ def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _summed(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {key: one.get(key, 0) + other.get(key, 0) for key in sorted({*one, *other})}
+def _summed(first: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {key: first.get(key, 0) + other.get(key, 0) for key in sorted({*first, *other})}

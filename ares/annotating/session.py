@@ -106,7 +106,7 @@ class Session:
         from fairspace.ares.classifying_ares import answered
 
         settings = self.settings
-        found = answered(
+        results = answered(
             self.model,
             self.processor,
             images,
@@ -114,15 +114,15 @@ class Session:
             workers=settings.workers,
             detector=self.detector,
         )
-        return tables(entries, _reported(found, step), self.routes)
+        return tables(entries, _reported(results, step), self.routes)
 
 
 _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
 
 
-def _reported(found: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:
+def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:
     done = 0
-    for each in found:
+    for each in results:
         yield each
         done += 1
         if done == _STEP:

@@ -35,11 +35,11 @@ class Shards:
     """
 
     def __init__(
-        self, out: Path, work: Path, asked: Mapping[str, Any], progress: Callable[[str, int, int], None]
+        self, out: Path, work: Path, request: Mapping[str, Any], progress: Callable[[str, int, int], None]
     ) -> None:
-        self.out, self.work, self.asked, self.progress = out, work, asked, progress
-        self.images: int = asked["images"]
-        self.size = max(asked["shard"], -(-self.images // MOST))
+        self.out, self.work, self.asked, self.progress = out, work, request, progress
+        self.images: int = request["images"]
+        self.size = max(request["shard"], -(-self.images // MOST))
         self.count = max(1, -(-self.images // self.size))
         self.pending = [number for number in range(self.count) if not self._is_done(number)]
         self.before = self.images - sum(stop - start for start, stop in map(self.part, self.pending))

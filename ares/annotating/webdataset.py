@@ -63,8 +63,8 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    found = _MEMBER.fullmatch(name)
-    return (found[1], found[2]) if found else ("", "")
+    match = _MEMBER.fullmatch(name)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def _entry(
@@ -104,6 +104,6 @@ def _from_json(
         return None
     task, item, number = source.task or data.get(columns["task"]), data[columns["id"]], data.get(columns["sample"])
     if not isinstance(task, str) or not isinstance(item, str) or type(number) is not int or number < 0:
-        found = f"task {task!r}, id {item!r}, sample {number!r}"
-        raise BuildError("SOURCE_LAYOUT", f"{where}.json", found, "texts, and a number from 0", "mend the sample")
+        key = f"task {task!r}, id {item!r}, sample {number!r}"
+        raise BuildError("SOURCE_LAYOUT", f"{where}.json", key, "texts, and a number from 0", "mend the sample")
     return task, item, number

@@ -70,30 +70,36 @@ def ablations(
     model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
 ) -> dict[str, Outcome]:
     """Row of Tables 11 and 12 -> outcome; `seen` as `observe_all` gives it, per set."""
-    found = {}
+    outcomes = {}
     for row, mode in ABLATIONS.items():
         missing = f"the model has no expert {mode}" if mode in SINGLE and mode not in model.config.kinds else ""
         if mode == "l2" and model.arbiter is None:
             missing = NO_ARBITER
         with configured(model, ablation=mode):
-            found[row] = _not_run(missing) if missing else outcome(model, sets, seen, seconds)
-    return found
+            outcomes[row] = _not_run(missing) if missing else outcome(model, sets, seen, seconds)
+    return outcomes
 
 
 def pareto(
     model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]], seconds: Seconds
 ) -> list[Point]:
     """Accuracy, escalation and cost for every pair of thresholds, and for the model's own."""
-    own = (float(model.config.fast_confidence), float(model.config.escalation))
-    pairs = sorted({own, *((fast, escalation) for fast in FAST_STEPS for escalation in ESCALATION_STEPS)})
-    found = []
+    thresholds = (float(model.config.fast_confidence), float(model.config.escalation))
+    pairs = sorted({thresholds, *((fast, escalation) for fast in FAST_STEPS for escalation in ESCALATION_STEPS)})
+    points = []
     for fast, escalation in pairs:
         with configured(model, fast_confidence=fast, escalation=escalation):
-            found.append(outcome(model, sets, seen, seconds))
-    best = _best([(each.accuracy, _cost(each)) for each in found])
+            points.append(outcome(model, sets, seen, seconds))
+    best = _best([(each.accuracy, _cost(each)) for each in points])
     return [
-        Point(**vars(each), fast_confidence=fast, escalation=escalation, current=(fast, escalation) == own, best=top)
-        for each, (fast, escalation), top in zip(found, pairs, best, strict=True)
+        Point(
+            **vars(each),
+            fast_confidence=fast,
+            escalation=escalation,
+            current=(fast, escalation) == thresholds,
+            best=top,
+        )
+        for each, (fast, escalation), top in zip(points, pairs, best, strict=True)
     ]
 
 
@@ -186,8 +192,8 @@ def _seconds(
         masks = {name: mask[place] for name, mask in asked.items()}
         total += float(np.any(list(masks.values()), axis=0).sum()) * seconds[f"stem/{kind}"]
         total += sum(float(mask.sum()) * seconds[f"expert/{name}/{kind}"] for name, mask in masks.items())
-    for name, found in decided.items():
-        total += sum(route.endswith(":fusion") for route in found.route) * seconds.get(f"fusion/{name}", 0.0)
+    for name, decision in decided.items():
+        total += sum(route.endswith(":fusion") for route in decision.route) * seconds.get(f"fusion/{name}", 0.0)
     return total + questions * seconds.get("arbiter", 0.0)
 
 
@@ -195,8 +201,8 @@ def _not_run(reason: str) -> Outcome:
     return Outcome(reason, None, {}, {}, {}, None, None, None)
 
 
-def _cost(found: Outcome) -> float:
-    return found.seconds if found.seconds is not None else (found.experts or 0.0) + (found.arbiter or 0.0)
+def _cost(result: Outcome) -> float:
+    return result.seconds if result.seconds is not None else (result.experts or 0.0) + (result.arbiter or 0.0)
 
 
 def _best(points: Sequence[tuple[float | None, float]]) -> list[bool]:

@@ -42,8 +42,8 @@ class HeldOut:
 
     def pixels(self, rows: NDArray[np.intp], device: torch.device) -> torch.Tensor:
         """(n, 3, s, s) in [0, 1]."""
-        (found,) = self.faces.batches([rows], 0)
-        return found.to(device).float() / 255
+        (batch,) = self.faces.batches([rows], 0)
+        return batch.to(device).float() / 255
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.
     values = task["attributes"][attribute]
     names = list(dict.fromkeys(values))
     codes = np.array([names.index(value) for value in values] + [UNKNOWN])
-    found: NDArray[np.intp] = codes[labels]
-    return found
+    labelled: NDArray[np.intp] = codes[labels]
+    return labelled
 
 
 def held_out(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:

@@ -32,11 +32,11 @@ class Drift:
     @property
     def warnings(self) -> dict[str, list[str]]:
         """Generator -> what differs; {} where nothing does."""
-        found: dict[str, list[str]] = {}
+        by_generator: dict[str, list[str]] = {}
         for check in self.checks:
             if check.warns:
-                found.setdefault(check.generator, []).append(f"{check.what}: {check.said}")
-        return found
+                by_generator.setdefault(check.generator, []).append(f"{check.what}: {check.said}")
+        return by_generator
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""
@@ -66,7 +66,7 @@ def drift(model: Path, annotations: Sequence[Path]) -> Drift:
     Errors: BuildError DRIFT_INPUT if there is no calibration or no annotation, or another model made it.
     """
     known = _read(model / CALIBRATION)["tasks"]
-    folders = [found for folder in annotations for found in _folders(folder)]
+    folders = [folder_of_annotations for folder in annotations for folder_of_annotations in _folders(folder)]
     names = [folder.resolve().name for folder in folders]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise bad_input(
@@ -75,10 +75,10 @@ def drift(model: Path, annotations: Sequence[Path]) -> Drift:
     checks = []
     for name, folder in zip(names, folders, strict=True):
         data = _read(folder / ANNOTATION)
-        made, own = data.get("model", {}).get("sha256"), model_sha256(model)
-        if made != own:
-            what = f"annotations of the model {str(made)[:16]}"
-            raise bad_input(str(folder), what, f"of {own[:16]}, whose calibration this is", "name that model")
+        by_model, expected = data.get("model", {}).get("sha256"), model_sha256(model)
+        if by_model != expected:
+            what = f"annotations of the model {str(by_model)[:16]}"
+            raise bad_input(str(folder), what, f"of {expected[:16]}, whose calibration this is", "name that model")
         checks += compare(name, known, _routes(folder, data), asked=bool(data["settings"]["arbiter"]))
     return Drift(tuple(_adjusted(checks)))
 
@@ -86,8 +86,8 @@ def drift(model: Path, annotations: Sequence[Path]) -> Drift:
 def _adjusted(checks: Sequence[Check]) -> Iterator[Check]:
     from scipy.stats import false_discovery_control
 
-    made = [check.p for check in checks if check.p is not None]
-    adjusted = iter(false_discovery_control(made) if made else [])
+    p_values = [check.p for check in checks if check.p is not None]
+    adjusted = iter(false_discovery_control(p_values) if p_values else [])
     for check in checks:
         if check.p is None or check.effect is None:
             yield check
@@ -99,11 +99,11 @@ def _adjusted(checks: Sequence[Check]) -> Iterator[Check]:
 def _folders(folder: Path) -> list[Path]:
     if (folder / ANNOTATION).is_file():
         return [folder]
-    found = sorted(file.parent for file in folder.glob(f"*/{ANNOTATION}"))
-    if not found:
+    folders = sorted(file.parent for file in folder.glob(f"*/{ANNOTATION}"))
+    if not folders:
         mend = "name the folder that `fairspace ares annotate` wrote"
         raise bad_input(str(folder), f"no {ANNOTATION}", "finished annotations", mend)
-    return found
+    return folders
 
 
 def _routes(folder: Path, data: Mapping[str, Any]) -> pa.Table:
@@ -115,8 +115,8 @@ def _routes(folder: Path, data: Mapping[str, Any]) -> pa.Table:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         mend = "train the model with `fairspace ares train`, which writes its calibration"
         raise bad_input(str(file), str(error), "JSON that this software wrote", mend) from error
-    return found
+    return data

@@ -84,10 +84,10 @@ def _checks(generator: str, calibration: Mapping[str, Any], routes: pa.Table, as
         names = sorted({*new, *before})
         table = np.array([[before[name] for name in names], [new[name] for name in names]])
         yield _tested(generator, f"routes of {task}", table, names, ordered=False)
-        for attribute, found in known["attributes"].items():
+        for attribute, figures in known["attributes"].items():
             what = f"confidence in {attribute}"
-            edges, below = _bins(found["confidence"])
-            columns = [f"probability/{attribute}/{label}" for label in found["labels"]]
+            edges, below = _bins(figures["confidence"])
+            columns = [f"probability/{attribute}/{label}" for label in figures["labels"]]
             chances = np.array([routes[name].to_pylist() for name in columns], np.float64)
             sure = np.round(chances[:, ~np.isnan(chances).any(axis=0)].max(axis=0, initial=0.0), _DIGITS)
             counts = np.bincount(np.searchsorted(edges[:-1], sure, side="left"), minlength=len(edges))
@@ -140,10 +140,10 @@ def _bins(confidence: Mapping[str, Sequence[float]]) -> tuple[NDArray[np.float64
 
 
 def _pooled(routes: Counter[str]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for route, count in routes.items():
-        found[route if route.startswith("fast:") else _POOL] += count
-    return found
+        counts[route if route.startswith("fast:") else _POOL] += count
+    return counts
 
 
 def bad_input(where: str, what: str, expected: str, mend: str) -> BuildError:

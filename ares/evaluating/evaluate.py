@@ -69,9 +69,9 @@ def evaluate(
     with tempfile.TemporaryDirectory() as work:
         tested = open_test(data, opened.config.tasks, opened.config.image_size, seed, Path(work))
         about = {"name": model.resolve().name, "sha256": model_sha256(model)}
-        found = measure(opened, tested, about, batch=batch, timed=timed, progress=progress)
-    write(found, out)
-    return found
+        evaluation = measure(opened, tested, about, batch=batch, timed=timed, progress=progress)
+    write(evaluation, out)
+    return evaluation
 
 
 def measure(
@@ -142,13 +142,13 @@ def open_arbiter(model: AresModel, ask_endpoint: bool) -> None:
         model.open_arbiter()
 
 
-def write(found: Evaluation, out: Path) -> None:
+def write(evaluation: Evaluation, out: Path) -> None:
     """Write JSON, text and CSV."""
     (out / "tables").mkdir(exist_ok=True)
-    for table in tables(found):
+    for table in tables(evaluation):
         write_atomically(out / "tables" / f"{table.name}.csv", table.csv())
-    write_atomically(out / REPORT, as_text(found))
-    write_atomically(out / EVALUATION, json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n")
+    write_atomically(out / REPORT, as_text(evaluation))
+    write_atomically(out / EVALUATION, json.dumps(evaluation.to_json(), indent=1, allow_nan=False) + "\n")
 
 
 def _notes(model: AresModel, rows: Mapping[str, Outcome]) -> list[str]:

@@ -123,11 +123,11 @@ def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, 
             names, [sum(part.matrix[i][i] for i in range(len(labels))) for part in parts.values()], list(parts.values())
         )
     overall = confusion(labels, true, said, known)
-    own = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
+    by_group = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
     return Measured(
         labels,
         overall,
-        disparity(labels, [part.matrix[i][i] for i, part in enumerate(own.values())], list(own.values())),
+        disparity(labels, [part.matrix[i][i] for i, part in enumerate(by_group.values())], list(by_group.values())),
         groups,
         disparities,
         calibration(mass[answered, said[answered]], said[answered] == true[answered]),

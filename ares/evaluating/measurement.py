@@ -173,19 +173,19 @@ def read_measurement(model: Path) -> Measurement:
     except (OSError, ValueError) as error:
         what = "it is missing" if isinstance(error, FileNotFoundError) else f"no JSON: {error}"
         raise _invalid(file, what, "the measured error of the model", "run `fairspace ares evaluate`") from error
-    found = _validated(data, file)
-    if (now := model_sha256(model)) != found.model.sha256:
-        what = f"the measurement of {found.model.sha256[:16]}"
+    validated = _validated(data, file)
+    if (now := model_sha256(model)) != validated.model.sha256:
+        what = f"the measurement of {validated.model.sha256[:16]}"
         raise _invalid(file, what, f"that of {now[:16]}, which lies beside it", "evaluate this model")
     known = {
         name: list(dict.fromkeys(labels))
         for task in json.loads((model / "config.json").read_text(encoding="utf-8"))["tasks"]
         for name, labels in task["attributes"].items()
     }
-    if known != {name: attribute.labels for name, attribute in found.attributes.items()}:
+    if known != {name: attribute.labels for name, attribute in validated.attributes.items()}:
         expected = f"the labels of {', '.join(known)}, as in config.json"
-        raise _invalid(file, f"attributes {', '.join(found.attributes)}", expected, "evaluate this model")
-    return found
+        raise _invalid(file, f"attributes {', '.join(validated.attributes)}", expected, "evaluate this model")
+    return validated
 
 
 def error_of_labels(model: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
@@ -200,12 +200,14 @@ def error_of_labels(model: Path, named: Mapping[str, str]) -> dict[str, Any] | N
     """
     if not named["measurement"]:
         return None
-    found = Measurement.model_validate_json((model / FILE).read_text(encoding="utf-8"))
-    images = sum(found.data.images.values())
-    source = f"{named['name']}: {images} images of {found.data.name}, {found.date}, {found.sha256[:16]}"
+    measurement = Measurement.model_validate_json((model / FILE).read_text(encoding="utf-8"))
+    images = sum(measurement.data.images.values())
+    source = (
+        f"{named['name']}: {images} images of {measurement.data.name}, {measurement.date}, {measurement.sha256[:16]}"
+    )
     attributes = {
         name: {"labels": measured.labels, "counts": measured.overall.matrix}
-        for name, measured in found.attributes.items()
+        for name, measured in measurement.attributes.items()
     }
     return {"source": source[:200].strip(), "attributes": attributes}
 

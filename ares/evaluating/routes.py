@@ -49,12 +49,12 @@ def observe_all(
     model: AresModel, images: HeldOut, batch: int, progress: Progress = lambda what, done, total: None
 ) -> dict[str, Observed]:
     """What every part of the model says of every image of a set."""
-    found: list[dict[str, Observed]] = []
+    observations: list[dict[str, Observed]] = []
     for start in range(0, len(images), batch):
         rows = np.arange(start, min(start + batch, len(images)))
-        found.append(model.observe(images.pixels(rows, model.device), everything=True))
+        observations.append(model.observe(images.pixels(rows, model.device), everything=True))
         progress("images", int(rows[-1]) + 1, len(images))
-    return {name: _joined([each[name] for each in found]) for name in found[0]}
+    return {name: _joined([each[name] for each in observations]) for name in observations[0]}
 
 
 @contextmanager

@@ -44,13 +44,13 @@ def time_ablations(model: AresModel, images: HeldOut, batch: int, number: int) -
     pixels = images.pixels(np.arange(number), model.device)
     pictures = Pictures(images.faces)
     shown = [pictures[row] for row in range(number)] if model.arbiter is not None else None
-    found = {}
+    rows = {}
     for row, mode in ABLATIONS.items():
         if (mode in SINGLE and mode not in model.config.kinds) or (mode == "l2" and model.arbiter is None):
             continue
         with configured(model, ablation=mode):
-            found[row] = _timed(model, pixels, shown, batch)
-    return found
+            rows[row] = _timed(model, pixels, shown, batch)
+    return rows
 
 
 def _timed(model: AresModel, pixels: torch.Tensor, shown: list[Any] | None, batch: int) -> Speed:
@@ -79,27 +79,27 @@ def part_seconds(model: AresModel, images: HeldOut, number: int) -> dict[str, fl
     def best(run: Callable[[], Any], per: int) -> float:
         return min(_seconds(model, run) for _ in range(3)) / per
 
-    found = {"router": best(partial(_each, model.fast, tiles), len(pixels))}
+    seconds = {"router": best(partial(_each, model.fast, tiles), len(pixels))}
     embeddings: dict[str, list[list[torch.Tensor]]] = {name: [] for name in model.fusion}
     for kind in model.config.kinds:
         stem = model.stems[kind]
-        found[f"stem/{kind}"] = best(partial(_each, stem, tiles), len(pixels))
+        seconds[f"stem/{kind}"] = best(partial(_each, stem, tiles), len(pixels))
         hidden = [stem(part) for part in tiles]
         for task in model.config.tasks:
             expert = model.expert(task["name"], kind)
-            found[f"expert/{task['name']}/{kind}"] = best(partial(_each, expert, hidden), len(pixels))
+            seconds[f"expert/{task['name']}/{kind}"] = best(partial(_each, expert, hidden), len(pixels))
             if task["name"] in embeddings:
                 embeddings[task["name"]].append([expert(part)[0] for part in hidden])
     for name, parts in embeddings.items():
         joined = [torch.cat(each, dim=-1) for each in zip(*parts, strict=True)]
         fusion = model.fusion[name]
-        found[f"fusion/{name}"] = best(partial(_each, fusion, joined), len(pixels))
+        seconds[f"fusion/{name}"] = best(partial(_each, fusion, joined), len(pixels))
     if model.arbiter is not None:
         pictures = Pictures(images.faces)
-        asked = [pictures[row] for row in range(min(tile, len(images)))]
+        escalated = [pictures[row] for row in range(min(tile, len(images)))]
         arbiter, task = model.arbiter, model.config.tasks[0]
-        found["arbiter"] = _seconds(model, lambda: arbiter.answer(asked, task)) / len(asked)
-    return found
+        seconds["arbiter"] = _seconds(model, lambda: arbiter.answer(escalated, task)) / len(escalated)
+    return seconds
 
 
 def _each(run: Callable[[torch.Tensor], Any], tiles: list[torch.Tensor]) -> list[Any]:

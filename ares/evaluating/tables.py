@@ -64,30 +64,30 @@ class Table:
         return out.getvalue()
 
 
-def tables(found: Evaluation) -> list[Table]:
+def tables(evaluation: Evaluation) -> list[Table]:
     """Every table of an evaluation."""
     return [
-        _ablations(found),
-        _report(found),
-        *_confusions(found),
-        _disparity(found),
-        _groups(found),
-        _calibration(found),
-        _routes(found),
-        _pareto(found),
+        _ablations(evaluation),
+        _report(evaluation),
+        *_confusions(evaluation),
+        _disparity(evaluation),
+        _groups(evaluation),
+        _calibration(evaluation),
+        _routes(evaluation),
+        _pareto(evaluation),
     ]
 
 
-def _ablations(found: Evaluation) -> Table:
-    tasks = list(found.ablations["ARES"].tasks)
+def _ablations(evaluation: Evaluation) -> Table:
+    tasks = list(evaluation.ablations["ARES"].tasks)
     known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
     beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known), "s_per_image_rtx5090"]
     header = ["configuration", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
     header += ["s_per_image", "p50_s", "p95_s", "experts_per_image", "questions_per_image", "not_run"]
     header += [f"printed_{name}_{column}" for name in _SETS for column in beside]
     rows = []
-    for row, each in found.ablations.items():
-        speed = found.speed.get(row)
+    for row, each in evaluation.ablations.items():
+        speed = evaluation.speed.get(row)
         line: list[Cell] = [ROWS[row], _percent(each.accuracy), *(_percent(each.tasks.get(task)) for task in tasks)]
         line += [speed.per_image, speed.p50, speed.p95] if speed else ["", "", ""]
         line += ["", "", each.reason] if each.reason else [each.experts, each.arbiter, ""]
@@ -100,27 +100,27 @@ def _ablations(found: Evaluation) -> Table:
     return Table("ablations", title, tuple(header), tuple(rows))
 
 
-def _report(found: Evaluation) -> Table:
+def _report(evaluation: Evaluation) -> Table:
     figures = {(line["attribute"], line["class"]): line for line in printed("ares_table13_15_report")}
     header = ("attribute", "class", *_SCORES, *(f"printed_{score}" for score in _SCORES))
     rows: list[tuple[Cell, ...]] = []
-    for attribute, measured in found.attributes.items():
+    for attribute, measured in evaluation.attributes.items():
         report = measured.overall.report
         for name, scores in [*report.classes.items(), ("macro avg", report.macro)]:
             beside = figures.get((attribute, _PRINTED_CLASS.get(name, name)), {})
-            own = [getattr(scores, score) for score in _SCORES]
-            rows.append((attribute, name, *own, *(beside.get(score, "") for score in _SCORES)))
+            numbers = [getattr(scores, score) for score in _SCORES]
+            rows.append((attribute, name, *numbers, *(beside.get(score, "") for score in _SCORES)))
         rows.append((attribute, "accuracy", "", "", report.accuracy, report.macro.support, *[""] * len(_SCORES)))
     title = "Classification reports (Tables 13 to 15; printed: V-720)"
     return Table("report", title, header, tuple(rows))
 
 
-def _confusions(found: Evaluation) -> Iterator[Table]:
+def _confusions(evaluation: Evaluation) -> Iterator[Table]:
     figures = {
         (line["attribute"], line["true"], line["predicted"]): line["count"]
         for line in printed("ares_table16_18_confusion")
     }
-    for attribute, measured in found.attributes.items():
+    for attribute, measured in evaluation.attributes.items():
         labels = measured.labels
         short = [_PRINTED_CLASS.get(label, label) for label in labels]
         header = ("true \\ predicted", *labels, "abstained", *(f"printed_{label}" for label in short))
@@ -137,12 +137,12 @@ def _confusions(found: Evaluation) -> Iterator[Table]:
         yield Table(f"confusion_{attribute}", title, header, rows)
 
 
-def _disparity(found: Evaluation) -> Table:
+def _disparity(evaluation: Evaluation) -> Table:
     figures = {line["attribute"]: line for line in printed("ares_table19_disparity")}
     names = ("max_recall", "max_group", "min_recall", "min_group", "accuracy_disparity")
     header = ("attribute", *names, "low", "high", *(f"printed_{name}" for name in names))
     rows = []
-    for attribute, measured in found.attributes.items():
+    for attribute, measured in evaluation.attributes.items():
         gap, classes = measured.disparity, measured.overall.report.classes
         most = classes[gap.most].recall if gap.most is not None else None
         least = classes[gap.least].recall if gap.least is not None else None
@@ -151,10 +151,10 @@ def _disparity(found: Evaluation) -> Table:
     return Table("disparity", "Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
 
 
-def _groups(found: Evaluation) -> Table:
+def _groups(evaluation: Evaluation) -> Table:
     header = ("attribute", "group", "label", "images", "abstained", "accuracy", "disparity", "low", "high")
     rows: list[tuple[Cell, ...]] = []
-    for attribute, measured in found.attributes.items():
+    for attribute, measured in evaluation.attributes.items():
         for group, parts in measured.groups.items():
             gap = measured.disparities[group]
             for label, part in parts.items():
@@ -163,10 +163,10 @@ def _groups(found: Evaluation) -> Table:
     return Table("groups", "Accuracy per group of the other attributes, and its gap", header, tuple(rows))
 
 
-def _calibration(found: Evaluation) -> Table:
+def _calibration(evaluation: Evaluation) -> Table:
     header = ("attribute", "from", "to", "images", "confidence", "accuracy", "expected_calibration_error")
     rows: list[tuple[Cell, ...]] = []
-    for attribute, measured in found.attributes.items():
+    for attribute, measured in evaluation.attributes.items():
         curve = measured.calibration
         for i, images in enumerate(curve.images):
             ends = (curve.edges[i], curve.edges[i + 1])
@@ -174,23 +174,23 @@ def _calibration(found: Evaluation) -> Table:
     return Table("calibration", "Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
 
 
-def _routes(found: Evaluation) -> Table:
+def _routes(evaluation: Evaluation) -> Table:
     header = ("task", "route", "images", "share")
     rows: list[tuple[Cell, ...]] = []
-    for task, routes in found.ablations["ARES"].routes.items():
+    for task, routes in evaluation.ablations["ARES"].routes.items():
         total = sum(routes.values())
         rows += [(task, route, count, count / total) for route, count in routes.items()]
         rows += [(task, f"all {route}", None, share) for route, share in route_shares(routes).items()]
     return Table("routes", "Routes", header, tuple(rows))
 
 
-def _pareto(found: Evaluation) -> Table:
-    tasks = list(found.ablations["ARES"].tasks)
+def _pareto(evaluation: Evaluation) -> Table:
+    tasks = list(evaluation.ablations["ARES"].tasks)
     header = ["fast_confidence", "escalation", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
     header += [*(f"{task}_escalated_pct" for task in tasks), "experts_per_image", "questions_per_image"]
     header += ["s_per_image_of_parts", "best", "current"]
     rows: list[tuple[Cell, ...]] = []
-    for point in found.pareto:
+    for point in evaluation.pareto:
         line: list[Cell] = [point.fast_confidence, point.escalation, _percent(point.accuracy)]
         line += [_percent(point.tasks[task]) for task in tasks]
         line += [_percent(point.escalated[task]) for task in tasks]

@@ -61,18 +61,18 @@ def _nearest(steps: NDArray[np.float64], start: Sequence[float]) -> tuple[int, .
 
 def decide_part(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
     """The finished model's decisions on some images of a part, without a vision-language model."""
-    found: list[dict[str, Decided]] = []
+    decisions: list[dict[str, Decided]] = []
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
     for pixels in faces.batches(order, run.workers):
-        found.append(model.decide(pixels.to(run.accelerator.device).float() / 255))
+        decisions.append(model.decide(pixels.to(run.accelerator.device).float() / 255))
     return {
         task["name"]: Decided(
-            label=np.concatenate([each[task["name"]].label for each in found]),
-            probability=np.concatenate([each[task["name"]].probability for each in found]),
-            route=[route for each in found for route in each[task["name"]].route],
-            reason=[reason for each in found for reason in each[task["name"]].reason],
-            value=np.concatenate([each[task["name"]].value for each in found]),
-            escalation=np.concatenate([each[task["name"]].escalation for each in found]),
+            label=np.concatenate([each[task["name"]].label for each in decisions]),
+            probability=np.concatenate([each[task["name"]].probability for each in decisions]),
+            route=[route for each in decisions for route in each[task["name"]].route],
+            reason=[reason for each in decisions for reason in each[task["name"]].reason],
+            value=np.concatenate([each[task["name"]].value for each in decisions]),
+            escalation=np.concatenate([each[task["name"]].escalation for each in decisions]),
         )
         for task in model.config.tasks
     }
@@ -101,17 +101,17 @@ def part_report(
 
 
 def _task_report(
-    task: Mapping[str, Any], found: Decided, labels: NDArray[np.intp], rows: NDArray[np.intp]
+    task: Mapping[str, Any], decision: Decided, labels: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> dict[str, Any]:
-    confidence = found.probability[rows].max(axis=1)
-    answered = rows[found.label[rows] >= 0]
+    confidence = decision.probability[rows].max(axis=1)
+    answered = rows[decision.label[rows] >= 0]
     attributes = {}
     for attribute, values in task["attributes"].items():
         names = list(dict.fromkeys(values))
         codes = np.array([names.index(value) for value in values])
         confusion = np.zeros((len(names), len(names)), int)
-        np.add.at(confusion, (codes[labels[answered]], codes[found.label[answered]]), 1)
-        mass = np.stack([found.probability[rows][:, codes == code].sum(axis=1) for code in range(len(names))])
+        np.add.at(confusion, (codes[labels[answered]], codes[decision.label[answered]]), 1)
+        mass = np.stack([decision.probability[rows][:, codes == code].sum(axis=1) for code in range(len(names))])
         attributes[attribute] = {
             "labels": names,
             "confusion": confusion.tolist(),
@@ -120,10 +120,10 @@ def _task_report(
         }
     return {
         "images": len(rows),
-        "routes": dict(sorted(Counter(found.route[row] for row in rows).items())),
+        "routes": dict(sorted(Counter(decision.route[row] for row in rows).items())),
         "confidence": _quantiles(confidence),
         "abstained": len(rows) - len(answered),
-        "accuracy": float((found.label[rows] == labels[rows]).mean()),
+        "accuracy": float((decision.label[rows] == labels[rows]).mean()),
         "attributes": attributes,
     }
 

@@ -109,14 +109,17 @@ class DrawnFaces:
 
     def __init__(self, part: str, n: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
         self.pixels = torch.empty(n, 3, size, size, dtype=torch.uint8)
-        found: list[dict[str, str]] = []
+        labelled: list[dict[str, str]] = []
         for row in range(n):
             face = drawn_face(part, row, seed=seed, size=size)
             self.pixels[row] = torch.from_numpy(np.array(face.image)).permute(2, 0, 1)
-            found.append(face.labels)
+            labelled.append(face.labels)
         self.labels: Mapping[str, NDArray[np.intp]] = {
             task["name"]: np.array(
-                [label_index(task).get(tuple(face.get(name, "") for name in task["attributes"]), -1) for face in found]
+                [
+                    label_index(task).get(tuple(face.get(name, "") for name in task["attributes"]), -1)
+                    for face in labelled
+                ]
             )
             for task in tasks
         }
@@ -206,11 +209,11 @@ def prepared(row: Mapping[str, Any], processor: AresImageProcessor) -> torch.Ten
     Errors: BuildError TRAINING_DATA names the row and says why its image cannot be read.
     """
     with quiet():
-        found = processor.prepare(row["image"]["bytes"])
-    if found.pixels is None:
-        what = f"{found.fate.reason}: {found.fate.detail}"
+        pixels = processor.prepare(row["image"]["bytes"])
+    if pixels.pixels is None:
+        what = f"{pixels.fate.reason}: {pixels.fate.detail}"
         raise BuildError("TRAINING_DATA", str(row["id"]), what, "an image", "build the dataset again")
-    return torch.from_numpy(found.pixels).permute(2, 0, 1)
+    return torch.from_numpy(pixels.pixels).permute(2, 0, 1)
 
 
 def _names(table: Any, column: str) -> list[str]:

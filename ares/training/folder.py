@@ -71,31 +71,31 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
             torch.use_deterministic_algorithms(strict)
 
 
-def claimed(run: Run, out: Path, asked: Mapping[str, str]) -> dict[str, Any] | None:
+def claimed(run: Run, out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
     """The report of a finished run with these arguments; None if it is to be done. OUT_IN_USE for another one.
 
     Of several processes the first looks and writes; the others look when it has.
     """
     with run.accelerator.main_process_first():
-        return _claimed(out, asked, writes=run.accelerator.is_main_process)
+        return _claimed(out, request, writes=run.accelerator.is_main_process)
 
 
-def _claimed(out: Path, asked: Mapping[str, str], *, writes: bool) -> dict[str, Any] | None:
+def _claimed(out: Path, request: Mapping[str, str], *, writes: bool) -> dict[str, Any] | None:
     report, claim = out / REPORT, out / ".training" / "asked.json"
     if report.is_file():
-        found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
-        last = found.get("added", [found])[-1]
-        if {key: last.get(key) for key in asked} == dict(asked):
+        before: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+        last = before.get("added", [before])[-1]
+        if {key: last.get(key) for key in request} == dict(request):
             if writes:
                 shutil.rmtree(out / ".training")
-            return found
+            return before
         _refuse(out)
-    if claim.is_file() and json.loads(claim.read_text(encoding="utf-8")) != dict(asked):
+    if claim.is_file() and json.loads(claim.read_text(encoding="utf-8")) != dict(request):
         _refuse(out)
     if not claim.is_file() and any(file.name != ".training" for file in out.iterdir()):
         _refuse(out)
     if writes:
-        write_atomically(claim, json.dumps(asked))
+        write_atomically(claim, json.dumps(request))
     return None
 
 
@@ -105,19 +105,19 @@ def finish(
     data: Data,
     run: Run,
     out: Path,
-    asked: Mapping[str, str],
+    request: Mapping[str, str],
     metrics: Sequence[Event],
     base: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Measure the finished model, write it, and clear up."""
     tasks = [task for task in model.config.tasks if task["name"] in {each.name for each in config.tasks}]
     model.to(run.accelerator.device).eval()
-    calibration: dict[str, Any] = {**asked, "tasks": part_report(model, "calibration", data, run, tasks)}
+    calibration: dict[str, Any] = {**request, "tasks": part_report(model, "calibration", data, run, tasks)}
     for task in tasks:
         if task["arbiter"] == "fusion":
             calibration["tasks"][task["name"]]["cuts"] = task["cuts"]
     report: dict[str, Any] = {
-        **asked,
+        **request,
         "name": config.name,
         "seed": config.seed,
         "config": config.model_dump(mode="json"),
@@ -154,13 +154,13 @@ def _refuse(out: Path) -> None:
 
 def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
     """Per stage how many epochs ran, and the metrics of the best one."""
-    found: dict[str, Any] = {}
+    records: dict[str, Any] = {}
     for event in metrics:
-        before = found.setdefault(event["stage"], {"epochs": 0, "best": event})
+        before = records.setdefault(event["stage"], {"epochs": 0, "best": event})
         before["epochs"] += 1
         if event.get("score", []) > before["best"].get("score", []):
             before["best"] = event
-    return found
+    return records
 
 
 def _upstream(config: TrainingConfig) -> dict[str, str]:

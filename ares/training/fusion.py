@@ -42,8 +42,8 @@ class Pool:
     @property
     def right(self) -> NDArray[np.bool_]:
         """(n, experts): who is right."""
-        found: NDArray[np.bool_] = self.probabilities.argmax(axis=2) == self.labels[:, None]
-        return found
+        correct: NDArray[np.bool_] = self.probabilities.argmax(axis=2) == self.labels[:, None]
+        return correct
 
 
 def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
@@ -52,7 +52,7 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
     file = run.work / f"{name}__{part}.pool.safetensors"
     if not file.is_file():
         width = model.embedding_width(name)
-        found = torch.zeros(len(rows), len(kinds) * len(task["labels"]) + width)
+        features = torch.zeros(len(rows), len(kinds) * len(task["labels"]) + width)
         place = {int(row): i for i, row in enumerate(rows)}
         modules = [(model.stems[kind].to(device).eval(), model.expert(name, kind).to(device).eval()) for kind in kinds]
 
@@ -62,8 +62,8 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
             return torch.cat([*chances, *(embedding.float() for embedding, _ in said)], dim=1)
 
         for mine, out in predictions(forward, faces, rows, 64, run):
-            found[torch.as_tensor([place[int(row)] for row in mine], dtype=torch.long)] = out
-        whole: Any = run.accelerator.reduce(found.to(device), "sum")
+            features[torch.as_tensor([place[int(row)] for row in mine], dtype=torch.long)] = out
+        whole: Any = run.accelerator.reduce(features.to(device), "sum")
         if run.accelerator.is_main_process:
             write_state(file, {"said": whole}, {})
         run.accelerator.wait_for_everyone()
@@ -113,8 +113,8 @@ def train_fusion(
     """
     name, settings, device = str(task["name"]), config.fusion, run.accelerator.device
     pools = {part: labelled_pool(model, task, part, data, run) for part in ("train", "stop")}
-    embeddings = {part: found.embeddings.to(device) for part, found in pools.items()}
-    targets = {part: torch.as_tensor(found.labels, dtype=torch.float32, device=device) for part, found in pools.items()}
+    embeddings = {part: pool.embeddings.to(device) for part, pool in pools.items()}
+    targets = {part: torch.as_tensor(pool.labels, dtype=torch.float32, device=device) for part, pool in pools.items()}
     regressor = model.fusion[name].to(device)
 
     def losses(batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:

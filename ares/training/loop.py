@@ -108,8 +108,8 @@ def fit(stage: Stage, run: Run) -> list[dict[str, Any]]:
         loss = _epoch(stage, run, epoch, optimiser, scheduler)
         stage.module.eval()
         with torch.inference_mode():
-            found = stage.score()
-        epochs.append({"stage": stage.name, "epoch": epoch, "of": stage.schedule.epochs, "loss": loss, **found})
+            score = stage.score()
+        epochs.append({"stage": stage.name, "epoch": epoch, "of": stage.schedule.epochs, "loss": loss, **score})
         if _best(epochs) == epoch:
             best = _copy(stage.module)
         if run.accelerator.is_main_process:

@@ -15,7 +15,7 @@ from fairspace.ares.training.upstream import architecture, backbone_weights
 from fairspace.builders.errors import BuildError
 
 
-def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], asked: Mapping[str, str]) -> AresModel:
+def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], options: Mapping[str, str]) -> AresModel:
     """A model with upstream weights where there are sources, and random ones elsewhere."""
     wholes = {kind: backbone_weights(kind, upstream) for kind, upstream in config.experts.items()}
     trunk = backbone_weights("efficientnet", config.fast)
@@ -29,7 +29,7 @@ def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], asked: Ma
         for kind, upstream in config.experts.items()
     }
     router = {"source": config.fast.source, "revision": config.fast.revision}
-    made = AresConfig(
+    ares_config = AresConfig(
         tasks=deepcopy(list(tasks)),
         backbones=backbones,
         router={**router, "config": architecture(trunk) if trunk is not None else config.fast.config},
@@ -40,9 +40,9 @@ def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], asked: Ma
         tile=config.tile,
         fusion_hidden=config.fusion.hidden,
         vlm=config.vlm,
-        training={"name": config.name, **asked},
+        training={"name": config.name, **options},
     )
-    model = AresModel(made)
+    model = AresModel(ares_config)
     for kind, whole in wholes.items():
         if whole is not None:
             shared = config.experts[kind].shared
@@ -87,10 +87,10 @@ def check_fits(file: Path, config: TrainingConfig, model: AresConfig) -> None:
         ]
         if not upstream.source:
             facts.append((f"experts.{kind}.config", upstream.config, entry.get("config")))
-    for key, found, expected in facts:
-        if found != expected:
+    for key, actual, expected in facts:
+        if actual != expected:
             raise BuildError(
-                "CONFIG_INVALID", f"{file}, key {key}", repr(found), f"the model's {expected!r}", "correct it"
+                "CONFIG_INVALID", f"{file}, key {key}", repr(actual), f"the model's {expected!r}", "correct it"
             )
     for task in config.tasks:
         if task.name in has:

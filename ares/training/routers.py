@@ -33,7 +33,7 @@ _HELD_OUT = 10
 """One image in this many of the routers' images stops the fast router's training."""
 
 
-def suited(found: Pool) -> NDArray[np.float32]:
+def suited(pool: Pool) -> NDArray[np.float32]:
     """What the fast router is to say of images.
 
     Returns:
@@ -41,13 +41,13 @@ def suited(found: Pool) -> NDArray[np.float32]:
         images (then the first one), has the probability that it gives to the right label, the others share what is
         left; where none is right, all are equal.
     """
-    n, experts = found.right.shape
-    order = np.argsort(-found.right.mean(axis=0), kind="stable")
-    first = order[found.right[:, order].argmax(axis=1)]
-    sure = found.probabilities[np.arange(n), first, found.labels]
+    n, experts = pool.right.shape
+    order = np.argsort(-pool.right.mean(axis=0), kind="stable")
+    first = order[pool.right[:, order].argmax(axis=1)]
+    sure = pool.probabilities[np.arange(n), first, pool.labels]
     target = np.repeat((1 - sure[:, None]) / max(experts - 1, 1), experts, axis=1)
     target[np.arange(n), first] = sure
-    target[~found.right.any(axis=1)] = 1 / experts
+    target[~pool.right.any(axis=1)] = 1 / experts
     return target.astype(np.float32)
 
 
@@ -81,7 +81,7 @@ def train_fast(
     held = np.array([image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {str(task["name"]): data.part("routers", str(task["name"])) for task in tasks}
-    targets = {name: torch.as_tensor(suited(found)) for name, found in pools.items()}
+    targets = {name: torch.as_tensor(suited(pool)) for name, pool in pools.items()}
     # Which expert is right was seen on whole images, so they are not cropped here.
     mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
     heads = torch.nn.ModuleDict({str(task["name"]): router.heads[str(task["name"])] for task in tasks})
@@ -128,12 +128,12 @@ def train_fast(
     return fit(Stage(name, trained, [group], settings, len(train), losses, score), run)
 
 
-def _rows(found: Pool, units: Sequence[tuple[str, int]], name: str) -> NDArray[np.intp]:
-    return found.rows[np.array([i for task, i in units if task == name], dtype=np.intp)]
+def _rows(pool: Pool, units: Sequence[tuple[str, int]], name: str) -> NDArray[np.intp]:
+    return pool.rows[np.array([i for task, i in units if task == name], dtype=np.intp)]
 
 
 def train_escalation(
-    model: AresModel, task: Mapping[str, Any], found: Pool, settings: EscalationSettings, seed: int
+    model: AresModel, task: Mapping[str, Any], pool: Pool, settings: EscalationSettings, seed: int
 ) -> dict[str, Any]:
     """Train a task's escalation router, one thread, so that the trees are always the same.
 
@@ -142,17 +142,17 @@ def train_escalation(
     """
     import xgboost
 
-    wrong = vote(found.probabilities) != found.labels
+    wrong = vote(pool.probabilities) != pool.labels
     name = str(task["name"])
     if task["arbiter"] == "fusion":
-        arbiter_right = cut(fusion_values(model, name, found.embeddings), task["cuts"]) == found.labels
+        arbiter_right = cut(fusion_values(model, name, pool.embeddings), task["cuts"]) == pool.labels
     else:
         arbiter_right = wrong.copy()
     mends, spoils = wrong & arbiter_right, ~wrong & ~arbiter_right
     weights = np.where(mends | (spoils if task["arbiter"] == "fusion" else ~wrong), 1.0, settings.indifferent)
     if settings.balanced and mends.any():
         weights[mends] *= weights[~mends].sum() / weights[mends].sum()
-    matrix = xgboost.DMatrix(meta_features(found.probabilities), label=mends.astype(float), weight=weights)
+    matrix = xgboost.DMatrix(meta_features(pool.probabilities), label=mends.astype(float), weight=weights)
     options = {
         "objective": "binary:logistic",
         "tree_method": "hist",

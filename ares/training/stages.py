@@ -46,13 +46,13 @@ def train(config: Path, data: str, out: Path, *, progress: Progress = lambda eve
         tasks = [task.entry() for task in settings.tasks]
         with run.accelerator.main_process_first():
             faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
-        asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
-        if (done := claimed(run, out, asked)) is not None:
+        request = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
+        if (done := claimed(run, out, request)) is not None:
             return done
         torch.manual_seed(image_seed(settings.seed, "model"))
-        model = untrained(settings, tasks, asked)
+        model = untrained(settings, tasks, request)
         metrics = _train_tasks(model, tasks, settings, faces, run)
-        return finish(model, settings, faces, run, out, asked, metrics, {})
+        return finish(model, settings, faces, run, out, request, metrics, {})
 
 
 def add_attribute(
@@ -80,9 +80,9 @@ def add_attribute(
         old = AresModel.from_pretrained(model)
         check_fits(config, settings, old.config)
         before = json.loads((model / REPORT).read_text(encoding="utf-8"))
-        asked = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
-        asked |= {"model": before["config_sha256"], "model_data": before["data_sha256"]}
-        if (done := claimed(run, out, asked)) is not None:
+        request = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
+        request |= {"model": before["config_sha256"], "model_data": before["data_sha256"]}
+        if (done := claimed(run, out, request)) is not None:
             return done
         torch.manual_seed(image_seed(settings.seed, "model"))
         grown = extended(old, settings, tasks)
@@ -90,7 +90,7 @@ def add_attribute(
         lines = (model / METRICS).read_text(encoding="utf-8").splitlines()
         calibration = json.loads((model / CALIBRATION).read_text(encoding="utf-8"))
         base = {"metrics": lines, "calibration": calibration, "report": before}
-        return finish(grown, settings, faces, run, out, asked, metrics, base)
+        return finish(grown, settings, faces, run, out, request, metrics, base)
 
 
 def _train_tasks(
@@ -114,8 +114,8 @@ def _train_tasks(
         name = task["name"]
         if task["arbiter"] == "fusion":
             metrics += train_fusion(model, task, config, data, run)
-            found = labelled_pool(model, task, "calibration", data, run)
-            task["cuts"] = calibrated_cuts(fusion_values(model, name, found.embeddings), found.labels, task["cuts"])
+            pool = labelled_pool(model, task, "calibration", data, run)
+            task["cuts"] = calibrated_cuts(fusion_values(model, name, pool.embeddings), pool.labels, task["cuts"])
             model.config.task(name)["cuts"] = task["cuts"]
         routers = config.routers
         pools[name] = labelled_pool(model, task, "routers", data, run, routers.images, routers.generated_only)

@@ -51,8 +51,8 @@ def backbone_weights(kind: str, upstream: Upstream) -> nn.Module | None:
 
     Errors: BuildError TRAINING_DATA if the checkpoint cannot be had or holds no safetensors.
     """
-    found: nn.Module | None = _load(CLASSES[kind], upstream) if upstream.source else None
-    return found
+    module: nn.Module | None = _load(CLASSES[kind], upstream) if upstream.source else None
+    return module
 
 
 def texts(upstream: Upstream, prompts: Sequence[str]) -> Texts | None:
@@ -70,8 +70,8 @@ def texts(upstream: Upstream, prompts: Sequence[str]) -> Texts | None:
 
 def architecture(module: Any) -> dict[str, Any]:
     """The configuration that makes a module like this one with random weights."""
-    found: dict[str, Any] = {key: value for key, value in module.config.to_diff_dict().items() if key not in _RECORDS}
-    return found
+    options: dict[str, Any] = {key: value for key, value in module.config.to_diff_dict().items() if key not in _RECORDS}
+    return options
 
 
 def _load(kind: Any, upstream: Upstream) -> Any:
@@ -82,11 +82,13 @@ def _load(kind: Any, upstream: Upstream) -> Any:
     try:
         if kind is AutoTokenizer:
             return kind.from_pretrained(upstream.source, **options)
-        found, report = kind.from_pretrained(upstream.source, use_safetensors=True, output_loading_info=True, **options)
+        module, report = kind.from_pretrained(
+            upstream.source, use_safetensors=True, output_loading_info=True, **options
+        )
     except (OSError, ValueError, RuntimeError) as error:
         what = str(error).split("\n", 1)[0]
         raise BuildError("TRAINING_DATA", where, what, expected, mend) from error
     if lacks := sorted(str(key) for key in {*report["missing_keys"], *report["mismatched_keys"]}):
         what = f"it lacks {len(lacks)} weights, first {lacks[0]}"
         raise BuildError("TRAINING_DATA", where, what, expected, mend)
-    return found
+    return module

@@ -30,8 +30,8 @@ def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> 
     if member is None:
         return None
     try:
-        found = read_object(member, limits.meta_bytes, limits.depth)
-        manifest = Manifest.model_validate(found)
+        data = read_object(member, limits.meta_bytes, limits.depth)
+        manifest = Manifest.model_validate(data)
     except RefusedError as refused:
         faults.refuse(refused, MANIFEST)
         return None
@@ -40,8 +40,8 @@ def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> 
         for detail in error.errors(include_url=False)[:SHOWN]:
             _note(detail, noted, faults)
         return None
-    if type(found.get("format", 1)) is not int:
-        faults.add("MANIFEST_INVALID", MANIFEST, f"'format' is {show(found['format'])}", expected="the integer 1")
+    if type(data.get("format", 1)) is not int:
+        faults.add("MANIFEST_INVALID", MANIFEST, f"'format' is {show(data['format'])}", expected="the integer 1")
         return None
     return manifest
 

@@ -71,7 +71,7 @@ def _is_named(entry: Any) -> bool:
 def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) -> None:
     place = [str(part) for part in detail["loc"] if part not in ("str", "int", "float", "bool")]
     where = ".".join(place[:4])
-    found, kind = detail["input"], detail["type"]
+    value, kind = detail["input"], detail["type"]
     name = f"field {show(where)}"
     matrix = place[0] == "label_error"
     nested = Tool if not matrix else LabelError if len(place) < 3 else Confusion
@@ -83,18 +83,18 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
     elif kind == "literal_error":
         code, expected = _CHOICES.get(where, "UNKNOWN_VALUE"), str(detail.get("ctx", {}).get("expected", ""))
         choices = expected.replace("'", "").replace(" or ", ", ").split(", ")
-        what = f"{name} is {show(found)}{did_you_mean(found[:64], choices) if isinstance(found, str) else ''}"
+        what = f"{name} is {show(value)}{did_you_mean(value[:64], choices) if isinstance(value, str) else ''}"
     elif kind in _TEXT_ERRORS:
-        code, what, expected = "BAD_TEXT", f"{name} is {show(found)}", "one line of 1 to 200 printable characters"
+        code, what, expected = "BAD_TEXT", f"{name} is {show(value)}", "one line of 1 to 200 printable characters"
     elif matrix and kind in _SHAPES:
         said = detail["msg"].removeprefix("Value error, ")
         expected = (
             said if kind == "value_error" else "for each attribute its labels, and a row of counts for each label"
         )
-        code, what = "LABEL_ERROR", f"{name} is {show(found)}"
+        code, what = "LABEL_ERROR", f"{name} is {show(value)}"
     elif kind in _BEYOND:
         expected = "a count from 0 to 10,000,000" if matrix else "billions, from 1e-9 to 100,000"
-        code, what = "VALUE_RANGE", f"{name} is {show(found)}"
+        code, what = "VALUE_RANGE", f"{name} is {show(value)}"
     else:
         setting = (
             kind not in ("dict_type", "model_type")
@@ -102,7 +102,7 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
             and (place[0] == "generation" or "settings" in place[1:3])
         )
         expected = "text, a number, true, false or null" if setting else _KINDS.get(kind, detail["msg"])
-        code, what = "WRONG_TYPE", f"{name} is {show(found)}"
+        code, what = "WRONG_TYPE", f"{name} is {show(value)}"
     if (code, where) not in noted:
         noted.add((code, where))
         faults.add(code, META, what, expected=expected, kind=where[:64])

@@ -63,8 +63,8 @@ class RowCheck:
             odd = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column, pa.array(words))))
 
             def unknown(row: int, name: str = name) -> str:
-                found = self.table[name][row].as_py()
-                return f"{name} {show(found)}{did_you_mean(found[:64], VOCABULARY[name])}"
+                value = self.table[name][row].as_py()
+                return f"{name} {show(value)}{did_you_mean(value[:64], VOCABULARY[name])}"
 
             self.flag(odd, "VOCABULARY", unknown, ", ".join(words), name)
         for name in [column for column in self.table.column_names if column in RANGES]:
@@ -120,8 +120,8 @@ class RowCheck:
         unknown = np.asarray(pc.is_valid(self.column("judge"))) & (self._judge() < 0)
 
         def what(row: int) -> str:
-            found = self.table["judge"][row].as_py()
-            return f"judge {show(found)}{did_you_mean(found[:64], self._judges)}"
+            named = self.table["judge"][row].as_py()
+            return f"judge {show(named)}{did_you_mean(named[:64], self._judges)}"
 
         expected = ", ".join(map(show, self._judges[:8])) or "null, as submission.json has no other_judges"
         self.flag(unknown, "UNKNOWN_JUDGE", what, expected)
@@ -145,8 +145,8 @@ class RowCheck:
             mine = np.flatnonzero(code == number)
             ids = _one_array(task.ids(revision))
             if len(mine):
-                found = pc.index_in(self.column("id").take(pa.array(mine)), ids)
-                position = np.asarray(pc.fill_null(found, -1))
+                places = pc.index_in(self.column("id").take(pa.array(mine)), ids)
+                position = np.asarray(pc.fill_null(places, -1))
                 item[mine] = np.where(position >= 0, start + _rank(ids)[position], -1)
                 samples[mine] = task.samples
                 unknown = np.zeros(len(code), bool)
@@ -178,14 +178,14 @@ class RowCheck:
         moved = unknown & np.asarray(pc.is_in(self.column("task"), pa.array(list(elsewhere), pa.string())))
 
         def what(row: int) -> str:
-            found = self.table["task"][row].as_py()
-            return f"task {show(found)}{did_you_mean(found[:64], bench.task_names())}"
+            named = self.table["task"][row].as_py()
+            return f"task {show(named)}{did_you_mean(named[:64], bench.task_names())}"
 
         self.flag(unknown & ~moved, "UNKNOWN_TASK", what, ", ".join(bench.task_names()))
 
         def table(row: int) -> str:
-            found = self.table["task"][row].as_py()
-            return f"task {show(found)}, which belongs into {elsewhere[found]}"
+            named = self.table["task"][row].as_py()
+            return f"task {show(named)}, which belongs into {elsewhere[named]}"
 
         self.flag(moved, "WRONG_TABLE", table, f"tasks of {self.name}")
 
@@ -241,12 +241,12 @@ class RowCheck:
         expected = "the only row of its image"
         self.flag(conflict, "STATUS_CONFLICT", lambda r: f"status {self.text('status', r)}", expected)
         stated = np.asarray(pc.fill_null(self.column("faces"), -1), np.int64)
-        found = np.full(len(image), -1, np.int64)
-        found[rows] = np.where(whole[rows], 0, np.repeat(sizes, sizes))
-        wrong = (found >= 0) & (stated != -1) & (stated != found)
+        groups = np.full(len(image), -1, np.int64)
+        groups[rows] = np.where(whole[rows], 0, np.repeat(sizes, sizes))
+        wrong = (groups >= 0) & (stated != -1) & (stated != groups)
         self.flag(wrong, "FACE_COUNT", lambda r: f"faces {stated[r]} of {self.text('id', r)}", "the image's rows")
         if every_face:
-            silent = (found > 0) & (stated == -1)
+            silent = (groups > 0) & (stated == -1)
             self.flag(silent, "FACES_MISSING", lambda r: f"no faces of {self.text('id', r)}", "how many were found")
 
 

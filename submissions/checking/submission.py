@@ -106,8 +106,8 @@ def check_submission(
     notes = [f"{faults.left_out} more faults are not shown"] if faults.left_out else []
     if faults.all() or meta is None or bench is None:
         return CheckReport(None, faults.all(), tuple(notes))
-    found = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
-    return CheckReport(found, (), tuple(_notes(found, bench)))
+    checked = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
+    return CheckReport(checked, (), tuple(_notes(checked, bench)))
 
 
 def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:
@@ -238,14 +238,16 @@ def check_table(
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
 
 
-def _notes(found: Submission, bench: Benchmark) -> list[str]:
-    meta = found.meta
-    tables = [*found.tables.values(), *([] if found.images is None else [found.images])]
+def _notes(submission: Submission, bench: Benchmark) -> list[str]:
+    meta = submission.meta
+    tables = [*submission.tables.values(), *([] if submission.images is None else [submission.images])]
     present = {task for table in tables for task in table["task"].unique().to_pylist()}
     absent = [name for name in bench.task_names() if name not in present]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
     if meta.baseline is not None:
         notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
-    if found.images is not None:
-        notes.append(f"{found.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them")
+    if submission.images is not None:
+        notes.append(
+            f"{submission.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them"
+        )
     return notes

@@ -53,8 +53,8 @@ class Collector:
             self._faults[key] = replace(self._faults[key], count=self._faults[key].count + count)
         elif len(self._faults) < self._bound:
             where = f"{file} {place}" if place else file
-            found = what if isinstance(what, str) else what()
-            self._faults[key] = Fault(code, where, found, expected, CODES[code].mend, count)
+            text = what if isinstance(what, str) else what()
+            self._faults[key] = Fault(code, where, text, expected, CODES[code].mend, count)
         else:
             self.left_out += 1
 

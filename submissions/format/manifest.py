@@ -142,24 +142,24 @@ def now() -> str:
 @lru_cache
 def hardware() -> dict[str, Scalar]:
     """The machine: system, processor, cores, memory, and accelerators where torch was used; not its owner."""
-    found: dict[str, Scalar] = {
+    settings: dict[str, Scalar] = {
         "system": platform.system(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
     }
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        found["memory_gib"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+        settings["memory_gib"] = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     torch = sys.modules.get("torch")
     if torch is not None:
         gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-        found["accelerators"] = ", ".join(gpus) or "none"
-    return found
+        settings["accelerators"] = ", ".join(gpus) or "none"
+    return settings
 
 
 def software(*packages: str) -> dict[str, str]:
     """Versions of Python, fairspace and the named packages, those that are installed."""
-    found = {"python": platform.python_version(), "fairspace": version("fairspace")}
-    return {name: text for name, text in (found | {name: version(name) for name in packages}).items() if text}
+    versions = {"python": platform.python_version(), "fairspace": version("fairspace")}
+    return {name: text for name, text in (versions | {name: version(name) for name in packages}).items() if text}
 
 
 def version(package: str) -> str:

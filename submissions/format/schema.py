@@ -64,18 +64,18 @@ class LabelError(_Model):
 
     @model_validator(mode="after")
     def _known(self) -> LabelError:
-        for name, found in self.attributes.items():
-            if sorted(found.labels) != sorted(VOCABULARY[name]):
+        for name, matrix in self.attributes.items():
+            if sorted(matrix.labels) != sorted(VOCABULARY[name]):
                 raise ValueError(f"the labels of {name} are {', '.join(VOCABULARY[name])}, each once")
         return self
 
     def counts(self, name: Attribute) -> list[list[int]] | None:
         """The matrix of an attribute, its labels in the order of `VOCABULARY`; None where it was not measured."""
-        found = self.attributes.get(name)
-        if found is None:
+        matrix = self.attributes.get(name)
+        if matrix is None:
             return None
-        order = [found.labels.index(label) for label in VOCABULARY[name]]
-        return [[found.counts[row][column] for column in order] for row in order]
+        order = [matrix.labels.index(label) for label in VOCABULARY[name]]
+        return [[matrix.counts[row][column] for column in order] for row in order]
 
 
 class Tool(_Model):

@@ -74,8 +74,8 @@ def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[M
 def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
     seen: dict[str, str] = {}
     try:
-        with os.scandir(path) as found:
-            entries = list(islice(found, limits.members + 1))
+        with os.scandir(path) as scanned:
+            entries = list(islice(scanned, limits.members + 1))
         if len(entries) > limits.members:
             what = f"more than {limits.members:,} files"
             faults.add("TOO_MANY_FILES", "the folder", what, expected=f"at most {limits.members:,}")

@@ -117,5 +117,5 @@ def _check_hashes(rows: Rows, faults: Collector) -> None:
 
 
 def _bytes(cell: Any) -> bytes | None:
-    found = cell.get("bytes") if isinstance(cell, dict) else cell
-    return found if isinstance(found, bytes) else None
+    content = cell.get("bytes") if isinstance(cell, dict) else cell
+    return content if isinstance(content, bytes) else None

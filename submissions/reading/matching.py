@@ -15,8 +15,8 @@ def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.
     code = np.zeros(n + among.num_rows, np.int64)
     for key in keys:
         column = pa.chunked_array([*rows[key].chunks, *among[key].chunks], rows[key].type)
-        own = np.asarray(column.combine_chunks().dictionary_encode().indices, np.int64)
-        code = np.unique(code * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
+        codes = np.asarray(column.combine_chunks().dictionary_encode().indices, np.int64)
+        code = np.unique(code * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
     known, first = np.unique(code[n:], return_index=True)
     if not len(known):
         return np.full(n, -1, np.int64)

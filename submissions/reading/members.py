@@ -48,20 +48,22 @@ def name_is_safe(name: str, seen: dict[str, str], limits: Limits, faults: Collec
     parts = name.removesuffix("/").split("/")
     marks = any(unicodedata.category(character)[0] == "C" for character in name)
     if marks or len(name) > limits.name_length:
-        found = show(name) if marks else f"{show(name, 40)}, {len(name)} characters"
-        faults.add("UNSAFE_NAME", show(name, 40), found, expected=f"at most {limits.name_length} printable characters")
+        problem = show(name) if marks else f"{show(name, 40)}, {len(name)} characters"
+        faults.add(
+            "UNSAFE_NAME", show(name, 40), problem, expected=f"at most {limits.name_length} printable characters"
+        )
     elif name.startswith("/") or "\\" in name or re.match("[A-Za-z]:", name) or {"", ".", ".."} & set(parts):
         faults.add("UNSAFE_PATH", show(name), "a path that leaves the submission", expected="a plain file name")
     elif any(_RESERVED.fullmatch(part) or part[-1] in ". " for part in parts):
         faults.add("UNSAFE_NAME", show(name), "a name that some systems reserve", expected="a name of the format")
     elif len(parts) > 1:
-        found = "a file in a folder"
-        faults.add("NESTED_FOLDER", show(parts[0]), found, expected="files alone, at the top level")
+        problem = "a file in a folder"
+        faults.add("NESTED_FOLDER", show(parts[0]), problem, expected="files alone, at the top level")
     elif seen.get(name.casefold()) == name:
         faults.add("DUPLICATE_FILE", name, "two members of this name", expected="every name once")
     elif name.casefold() in seen:
-        found = f"{show(name)} beside {show(seen[name.casefold()])}"
-        faults.add("CASE_COLLISION", show(name), found, expected="names that differ in more than capitals")
+        problem = f"{show(name)} beside {show(seen[name.casefold()])}"
+        faults.add("CASE_COLLISION", show(name), problem, expected="names that differ in more than capitals")
     else:
         seen[name.casefold()] = name
         return True

@@ -38,10 +38,10 @@ def read_parquet(
     table, wanted = schema
     check_pages(stream, limits)
     file = _open(stream, [], None)
-    found = file.schema_arrow
-    if not _check_schema(found, name, table, wanted, faults, beside):
+    stored = file.schema_arrow
+    if not _check_schema(stored, name, table, wanted, faults, beside):
         return
-    present = [field.name for field in wanted if field.name in found.names]
+    present = [field.name for field in wanted if field.name in stored.names]
     texts = [column for column in present if wanted.field(column).type == pa.string()]
     file = _open(stream, texts, file.metadata)
     first = 1
@@ -73,17 +73,17 @@ def _corrupt(error: Exception) -> RefusedError:
 
 
 def _check_schema(
-    found: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector, beside: Collection[str]
+    schema: pa.Schema, name: str, table: str, wanted: pa.Schema, faults: Collector, beside: Collection[str]
 ) -> bool:
     """Note unknown, repeated, missing and wrongly typed columns; whether there was none."""
     good = True
-    for column in [field for field in found.names if field not in wanted.names and field not in beside][:8]:
+    for column in [field for field in schema.names if field not in wanted.names and field not in beside][:8]:
         hint = "; write it with index=False" if column.startswith("__index") else did_you_mean(column, wanted.names)
         what = f"column {show(column)}{hint}"
         faults.add("UNKNOWN_FIELD", name, what, expected=", ".join(wanted.names), kind=column)
         good = False
     for field in wanted:
-        times = found.names.count(field.name)
+        times = schema.names.count(field.name)
         if times > 1:
             what = f"column {field.name!r} {times} times"
             faults.add("DUPLICATE_FIELD", name, what, expected="every column once", kind=field.name)
@@ -91,24 +91,24 @@ def _check_schema(
         elif times == 0 and field.name in REQUIRED[table]:
             faults.add("MISSING_FIELD", name, f"no {field.name!r}", expected="every required column", kind=field.name)
             good = False
-        elif times == 1 and not _fits(found.field(field.name).type, field.type):
-            what = f"column {field.name!r} of type {show(str(found.field(field.name).type))}"
+        elif times == 1 and not _fits(schema.field(field.name).type, field.type):
+            what = f"column {field.name!r} of type {show(str(schema.field(field.name).type))}"
             faults.add("WRONG_TYPE", name, what, expected=str(field.type), kind=field.name)
             good = False
     return good
 
 
-def _fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _fits(kind: pa.DataType, wanted: pa.DataType) -> bool:
     types = pa.types
-    if types.is_null(found):
+    if types.is_null(kind):
         return True
-    if types.is_dictionary(found):
-        found = found.value_type
+    if types.is_dictionary(kind):
+        kind = kind.value_type
     if wanted == pa.string():
-        return bool(types.is_string(found) or types.is_large_string(found) or found == pa.string_view())
+        return bool(types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view())
     if wanted == pa.int32():
-        return bool(types.is_integer(found))
-    return bool(types.is_floating(found) or types.is_integer(found))
+        return bool(types.is_integer(kind))
+    return bool(types.is_floating(kind) or types.is_integer(kind))
 
 
 def _spelt_out(rows: pa.Table, limits: Limits) -> int:

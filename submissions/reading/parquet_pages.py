@@ -69,10 +69,10 @@ def _footer(stream: IO[bytes]) -> Fields:
 
 def _structs(fields: Fields, number: int) -> list[Fields]:
     """The structs in a list field; none if there is no such field."""
-    found = fields.get((number, _LIST), [])
-    if not all(isinstance(element, dict) for element in found):
+    items = fields.get((number, _LIST), [])
+    if not all(isinstance(element, dict) for element in items):
         raise RefusedError("PARQUET_CORRUPT", "a footer whose lists hold no structs", _EXPECTED)
-    return list(found)
+    return list(items)
 
 
 def _extent(column: Fields) -> tuple[int, int]:

@@ -40,8 +40,8 @@ def decode(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"byte 0x{data[error.start]:02x} at position {error.start}"
-        raise RefusedError("BROKEN_UTF8", found, "text in UTF-8") from error
+        problem = f"byte 0x{data[error.start]:02x} at position {error.start}"
+        raise RefusedError("BROKEN_UTF8", problem, "text in UTF-8") from error
 
 
 def depth(text: str) -> int:
@@ -81,8 +81,8 @@ def _parse_padded(text: str, limit: int, error: json.JSONDecodeError) -> Any:
         return parse(text.strip(" \t\r\n"), limit)
     if "\x00" in text:
         raise RefusedError("NUL_IN_TEXT", "found a raw NUL byte", "text without NUL") from error
-    found = f"{error.msg} at column {error.colno}" if text.strip(" \t\r\n") else "nothing"
-    raise RefusedError("JSON_SYNTAX", found, "one JSON object") from error
+    problem = f"{error.msg} at column {error.colno}" if text.strip(" \t\r\n") else "nothing"
+    raise RefusedError("JSON_SYNTAX", problem, "one JSON object") from error
 
 
 def check_values(value: Any, limit: int = 2**63) -> None:

@@ -95,8 +95,8 @@ def _shards_fit(table: str, names: list[str], faults: Collector) -> bool:
     if len(matches) == 1 and matches[0][2] is None:
         return True
     totals = {match[3] for match in matches}
-    found = sorted(int(match[2]) for match in matches if match[2])
-    if len(totals) > 1 or None in totals or found != list(range(int(matches[0][3]))):
+    numbers = sorted(int(match[2]) for match in matches if match[2])
+    if len(totals) > 1 or None in totals or numbers != list(range(int(matches[0][3]))):
         what = f"{len(names)} files: {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}"
         expected = f"{table}-00000-of-0000n to the last one of n, or one file without a number"
         faults.add("SHARDS_INCOMPLETE", table, what, expected=expected)
@@ -123,11 +123,11 @@ def read_object(member: Member, most: int, depth: int) -> dict[str, Any]:
         raise unreadable(error) from error
     if len(data) > most:
         raise RefusedError("TOO_LARGE", "it grew while it was read", f"at most {most:,} bytes")
-    found = parse(decode(data), depth)
-    if not isinstance(found, dict):
-        raise RefusedError("NOT_AN_OBJECT", f"found {show(found)}", f"an object with the fields of {member.name}")
-    check_values(found)
-    return found
+    parsed = parse(decode(data), depth)
+    if not isinstance(parsed, dict):
+        raise RefusedError("NOT_AN_OBJECT", f"found {show(parsed)}", f"an object with the fields of {member.name}")
+    check_values(parsed)
+    return parsed
 
 
 def unreadable(error: Exception) -> RefusedError:

@@ -94,8 +94,8 @@ def _info_is_plain(info: zipfile.ZipInfo, limits: Limits, faults: Collector) -> 
     elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         faults.add("ZIP_METHOD", name, f"compression method {info.compress_type}", expected="stored or deflated")
     elif info.file_size > limits.ratio_from and info.file_size > limits.ratio * info.compress_size:
-        found = f"{info.compress_size:,} bytes that become {info.file_size:,}"
-        faults.add("COMPRESSION_RATIO", name, found, expected=f"at most {limits.ratio} times as many")
+        growth = f"{info.compress_size:,} bytes that become {info.file_size:,}"
+        faults.add("COMPRESSION_RATIO", name, growth, expected=f"at most {limits.ratio} times as many")
     else:
         return True
     return False

@@ -52,9 +52,9 @@ def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
         error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
     """
     attributes = {
-        name: found
-        for name, found in (error or {"attributes": {}})["attributes"].items()
-        if name in LABELS and sorted(found["labels"]) == sorted(VOCABULARY[name])
+        name: matrix
+        for name, matrix in (error or {"attributes": {}})["attributes"].items()
+        if name in LABELS and sorted(matrix["labels"]) == sorted(VOCABULARY[name])
     }
     return {"source": error["source"], "attributes": attributes} if error and attributes else None
 
@@ -148,7 +148,7 @@ def _sorted(table: pa.Table, meta: SubmissionMeta, limits: Limits) -> pa.Table:
     """The annotations in the order of a checked submission. SubmissionError if they break the format."""
     faults = Collector(limits.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), ("annotations.parquet",))
-    found = check_table("annotations", rows, meta, benchmark(meta.benchmark), limits, faults)
+    checked = check_table("annotations", rows, meta, benchmark(meta.benchmark), limits, faults)
     if faults.all():
         raise SubmissionError(list(faults.all()))
-    return found
+    return checked

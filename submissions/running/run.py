@@ -57,21 +57,21 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
     """
     _check(settings)
     work = work_folder(settings.out)
-    made = Made()
+    state = Made()
     if settings.images:
         from fairspace.submissions.running.images.generating import generate
         from fairspace.submissions.running.images.process import this_process
 
         if this_process().index > 0:
-            generate(settings, work, made, tell)
+            generate(settings, work, state, tell)
             return Outcome(settings.out, (), ())
     try:
         with held(work):
             if settings.images:
-                generate(settings, work, made, tell)
+                generate(settings, work, state, tell)
             if settings.model is not None and text_tasks(settings.chosen):
-                _answer(settings, work, made, tell)
-            _write(settings, work, made)
+                _answer(settings, work, state, tell)
+            _write(settings, work, state)
     except KeyboardInterrupt as error:
         from fairspace.submissions.running.asking.answering import stopped
 
@@ -82,13 +82,13 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
         if error.filename is not None or not of_disk(error):
             raise
         raise unwritten(work, error) from error
-    return Outcome(settings.out, tuple(made.stages), tuple(made.notes))
+    return Outcome(settings.out, tuple(state.stages), tuple(state.notes))
 
 
 def text_tasks(chosen: Chosen) -> tuple[str, ...]:
     """The tasks with text answers that are asked for, in the benchmark's order."""
-    found = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
-    return tuple(task for task in found if task in chosen.tasks or not chosen.tasks)
+    names = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
+    return tuple(task for task in names if task in chosen.tasks or not chosen.tasks)
 
 
 def check_tasks(chosen: Chosen) -> None:
@@ -101,36 +101,36 @@ def check_tasks(chosen: Chosen) -> None:
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
 
 
-def _answer(settings: RunSettings, work: Path, made: Made, tell: Tell) -> None:
+def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     from fairspace.submissions.running.asking.answering import answer
     from fairspace.submissions.running.asking.inspect_task import open_benchmark
     from fairspace.submissions.running.planning.limit import limited
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
-    made.stated = {**opened.settings, **opened.marks}
+    state.stated = {**opened.settings, **opened.marks}
     if note := limited(opened).text:
-        made.notes.append(note)
-    found = answer(
+        state.notes.append(note)
+    answered = answer(
         opened,
         settings.model,
         work,
-        submission_meta(settings, made),
+        submission_meta(settings, state),
         revision=settings.about.revision,
         again=settings.again,
         score=settings.score,
         tell=tell,
     )
-    made.tables["responses"] = found.table
-    made.stages.append(found.stage)
-    if found.stage.revision != NOT_STATED:
-        made.revision = found.stage.revision
-    made.notes.append(f"Inspect's log: {found.log}")
+    state.tables["responses"] = answered.table
+    state.stages.append(answered.stage)
+    if answered.stage.revision != NOT_STATED:
+        state.revision = answered.stage.revision
+    state.notes.append(f"Inspect's log: {answered.log}")
 
 
-def _write(settings: RunSettings, work: Path, made: Made) -> None:
+def _write(settings: RunSettings, work: Path, state: Made) -> None:
     """Write the submission among the workings, then move it to its place: it is never there in part."""
-    if not made.images and not any(table.num_rows for table in made.tables.values()):
+    if not state.images and not any(table.num_rows for table in state.tables.values()):
         what = "no request was answered"
         mend = "see the reasons in the log, mend them, and run the same command again with --again"
         raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
@@ -142,15 +142,15 @@ def _write(settings: RunSettings, work: Path, made: Made) -> None:
             former.rename(settings.out)
     if new.exists():
         shutil.rmtree(new)
-    kept = kept_judgements(settings.out, made.tables.get("responses"))
+    kept = kept_judgements(settings.out, state.tables.get("responses"))
     if judgements_of(settings.out) and not kept.files:
-        made.notes.append("judgements removed, as the narratives changed: judge again")
-    write_submission(new, kept.named(submission_meta(settings, made)), made.tables)
-    write_manifest(new, Manifest(stages=[*made.stages, *kept.stages]))
+        state.notes.append("judgements removed, as the narratives changed: judge again")
+    write_submission(new, kept.named(submission_meta(settings, state)), state.tables)
+    write_manifest(new, Manifest(stages=[*state.stages, *kept.stages]))
     for file in kept.files:
         link(file, new / file.name)
-    for number, shard in enumerate(made.images):
-        link(shard, new / f"images-{number:05}-of-{len(made.images):05}.parquet")
+    for number, shard in enumerate(state.images):
+        link(shard, new / f"images-{number:05}-of-{len(state.images):05}.parquet")
     if settings.out.exists():
         settings.out.rename(former)
     new.rename(settings.out)

@@ -83,25 +83,25 @@ class Made:
     notes: list[str] = field(default_factory=list)
 
 
-def submission_meta(settings: RunSettings, made: Made) -> SubmissionMeta:
+def submission_meta(settings: RunSettings, state: Made) -> SubmissionMeta:
     """`submission.json` of a run."""
     stated = settings.about.revision
-    generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **made.stated}
+    generation: dict[str, str | int | float | bool | None] = {**settings.chosen.generation(), **state.stated}
     if settings.model is not None:
         generation |= settings.model.generation()
     return SubmissionMeta(
         format=1,
         benchmark=settings.chosen.benchmark,
         dataset_revision=settings.chosen.revision,
-        model=settings.about.model or made.name or _name(settings),
-        revision=made.revision if stated == NOT_STATED and made.revision else stated,
+        model=settings.about.model or state.name or _name(settings),
+        revision=state.revision if stated == NOT_STATED and state.revision else stated,
         organisation=settings.about.organisation,
         licence=settings.about.licence,
         contact=settings.about.contact,
         **settings.about.facts(),
         generation=generation,
-        labels=made.labels,
-        label_error=made.label_error,
+        labels=state.labels,
+        label_error=state.label_error,
     )
 
 

@@ -125,7 +125,7 @@ def answer(
             done = sum(journal.count().values())
             raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
         answers = list(journal.answers())
-    counts = {fate: sum(one.fate == fate for one in answers) for fate in ("answered", "refused", "failed")}
+    counts = {fate: sum(journaled.fate == fate for journaled in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
         what=opened.table,
         model=public_name(model.name),
@@ -142,8 +142,8 @@ def answer(
         tasks=about["tasks"],
         requests=len(answers),
         fates=counts,
-        input_tokens=sum(one.input_tokens for one in answers),
-        output_tokens=sum(one.output_tokens for one in answers),
+        input_tokens=sum(journaled.input_tokens for journaled in answers),
+        output_tokens=sum(journaled.output_tokens for journaled in answers),
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
         hardware={**hardware(), "connections": model.connections},

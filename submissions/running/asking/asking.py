@@ -138,19 +138,19 @@ class Asking:
             if answer is not None and answer.prompt_hash != prompt_hash(ask):
                 self.stopped = self._changed(ask)
                 raise self.stopped
-        found: list[Answer | None] = list(known)
+        results: list[Answer | None] = list(known)
 
         async def one(position: int, ask: Ask) -> None:
-            found[position] = await self.ask(model, ask, shown.images, part)
+            results[position] = await self.ask(model, ask, shown.images, part)
 
         for ask, answer in zip(shown.asks, known, strict=True):
             if self._known is None and answer is not None and answer.fate == "answered":
                 self._known = ask, shown.images, part
         async with anyio.create_task_group() as group:
             for position, ask in enumerate(shown.asks):
-                if found[position] is None:
+                if results[position] is None:
                     group.start_soon(one, position, ask)
-        return [answer for answer in found if answer is not None]
+        return [answer for answer in results if answer is not None]
 
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
         """One request to its fate, which the journal holds when this returns. RunError MODEL_SILENT ends the run."""
@@ -245,13 +245,13 @@ class Asking:
             answer = answer_of(ask, output, spent)
             if self.repair is None or answer.response is None or again == self.repairs:
                 break
-            asked = self.repair(ask, answer.response)
-            if not asked:
+            repeated = self.repair(ask, answer.response)
+            if not repeated:
                 break
             messages = [
                 messages[0],
                 ChatMessageAssistant(content=answer.response),
-                ChatMessageUser(content=asked),
+                ChatMessageUser(content=repeated),
             ]
         return answer
 

@@ -62,12 +62,12 @@ class Chosen:
 
     def generation(self) -> dict[str, str | int | float | bool | None]:
         """What marks the answers in `submission.json`: only what differs from the whole plain benchmark."""
-        found: dict[str, str | int | float | bool | None] = {}
+        settings: dict[str, str | int | float | bool | None] = {}
         if self.limit is not None:
-            found |= {"limit": self.limit, "stratified": self.stratified}
+            settings |= {"limit": self.limit, "stratified": self.stratified}
         if self.seed is not None:
-            found["seed"] = self.seed
-        return found | self.options
+            settings["seed"] = self.seed
+        return settings | self.options
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ class Opened:
 def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
     opened = data or (open_data(chosen.data) if chosen.data else None)
-    found = parts(chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, **chosen.options)
-    by_task = {part.task: part for part in found}
-    positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in found}
+    parts_of = parts(chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, **chosen.options)
+    by_task = {part.task: part for part in parts_of}
+    positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in parts_of}
     if opened is None:
         return Opened(chosen, by_task, positions)
     return Opened(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
@@ -183,9 +183,9 @@ def _dataset(opened: Opened) -> Dataset:
     for task, places in opened.positions.items():
         for place in places:
             stimulus = opened.parts[task].stimuli[place]
-            asked = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
+            number_of_requests = "1 request" if stimulus.asks == 1 else f"{stimulus.asks} requests"
             about = {STIMULUS: {"task": task, "position": place, "stratum": stimulus.stratum}}
-            samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {asked}", metadata=about))
+            samples.append(Sample(id=stimulus.id, input=f"{task}, {stimulus.id}: {number_of_requests}", metadata=about))
     return MemoryDataset(samples, name=opened.chosen.benchmark)
 
 

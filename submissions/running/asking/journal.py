@@ -123,20 +123,20 @@ class Journal:
 
     def count(self) -> dict[str, int]:
         """Fate -> requests; every fate is there."""
-        found = dict(self._db.execute("SELECT fate, count(*) FROM answer GROUP BY fate"))
-        return {fate: found.get(fate, 0) for fate in FATES}
+        counts = dict(self._db.execute("SELECT fate, count(*) FROM answer GROUP BY fate"))
+        return {fate: counts.get(fate, 0) for fate in FATES}
 
     def forget(self, fate: Fate) -> int:
         """Forget the requests of one fate, so that they are asked again; how many."""
         return self._db.execute("DELETE FROM answer WHERE fate = ?", (fate,)).rowcount
 
-    def keep_only(self, asked: Collection[tuple[Key, str]]) -> int:
+    def keep_only(self, wanted: Collection[tuple[Key, str]]) -> int:
         """Forget what is not among these keys and hashes of prompts; how many.
 
         Args:
-            asked: the requests of the run as they are now.
+            wanted: the requests of the run as they are now.
         """
-        other = [one.key for one in self.answers() if (one.key, one.prompt_hash) not in asked]
+        other = [entry.key for entry in self.answers() if (entry.key, entry.prompt_hash) not in wanted]
         self._db.execute("BEGIN")
         self._db.executemany("DELETE FROM answer WHERE task = ? AND id = ? AND sample = ?", other)
         self._db.execute("COMMIT")
@@ -145,8 +145,8 @@ class Journal:
     def note(self, name: str, value: str) -> str:
         """Keep a value under a name unless there is one already (such as when the run began); what stands there."""
         self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (f"note {name}", value))
-        (found,) = self._db.execute("SELECT value FROM about WHERE name = ?", (f"note {name}",)).fetchone()
-        return str(found)
+        (stored,) = self._db.execute("SELECT value FROM about WHERE name = ?", (f"note {name}",)).fetchone()
+        return str(stored)
 
     def renote(self, name: str, value: str) -> None:
         """Replace the value under a name."""
@@ -170,10 +170,10 @@ class Journal:
         for name, value in about.items():
             text = json.dumps(value, sort_keys=True, ensure_ascii=False)
             self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, text))
-            (found,) = self._db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-            if found != text:
+            (stored,) = self._db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+            if stored != text:
                 self.close()
-                raise _other(self.file, f"{name} {found}, and now {text}")
+                raise _other(self.file, f"{name} {stored}, and now {text}")
 
 
 def _other(file: Path, what: str) -> RunError:

@@ -156,10 +156,10 @@ def found_revision(settings: ModelSettings) -> str:
     if not settings.name.startswith((LOCAL, *OURS)) or "model_path" in settings.arguments:
         return "not stated"
     try:
-        found = weights.find(what, "config.json")
+        source = weights.find(what, "config.json")
     except BuildError:  # a name that only its provider understands
         return "not stated"
-    return found.revision or found.name.partition(" (")[2].rstrip(")")
+    return source.revision or source.name.partition(" (")[2].rstrip(")")
 
 
 def _shown(name: str, value: object) -> str | int | float | bool | None:

@@ -67,14 +67,14 @@ class Prices:
         return self._of(model, "image")
 
     def _of(self, model: str, field: str) -> Price:
-        found = self.models.get(model)
-        if found is None:
+        model_price = self.models.get(model)
+        if model_price is None:
             what = f"no price of {model!r}{did_you_mean(model, self.models)}"
             raise _invalid(self.file, what, "name the model in the file as on the command line")
-        if getattr(found, field) is None:
+        if getattr(model_price, field) is None:
             what = f"{model!r} has no price of " + ("made images" if field == "image" else "tokens")
             raise _invalid(f"{self.file}, {model}", what, f"add {field!r} to it")
-        return found
+        return model_price
 
 
 def read_prices(file: Path) -> Prices:
@@ -87,21 +87,21 @@ def read_prices(file: Path) -> Prices:
         raise _invalid(str(file), str(error.what), "write it as JSON") from error
     if not isinstance(data, dict) or not data:
         raise _invalid(str(file), "no model", "name at least one model with its price")
-    return Prices(str(file), {model: _price(f"{file}, {model}", found) for model, found in data.items()})
+    return Prices(str(file), {model: _price(f"{file}, {model}", stated) for model, stated in data.items()})
 
 
-def _price(where: str, found: Any) -> Price:
-    if not isinstance(found, dict):
-        raise _invalid(where, f"{found!r:.80}", "give the model's prices as an object")
-    for name in found:
+def _price(where: str, stated: Any) -> Price:
+    if not isinstance(stated, dict):
+        raise _invalid(where, f"{stated!r:.80}", "give the model's prices as an object")
+    for name in stated:
         if name not in FIELDS:
             raise _invalid(where, f"the field {name!r}{did_you_mean(name, FIELDS)}", f"use only {', '.join(FIELDS)}")
-    money = {name: _money(where, name, found[name]) for name in FIELDS[:-1] if name in found}
+    money = {name: _money(where, name, stated[name]) for name in FIELDS[:-1] if name in stated}
     if ("input" in money) != ("output" in money):
         raise _invalid(where, "one of input and output", "give both prices of tokens, or neither")
     if not {"input", "image"} & money.keys():
         raise _invalid(where, "no price", "give the prices of tokens, of an image, or both")
-    currency = found.get("currency", "USD")
+    currency = stated.get("currency", "USD")
     if not isinstance(currency, str) or not _CURRENCY.fullmatch(currency):
         raise _invalid(where, f"the currency {currency!r:.40}", "write its three capital letters, such as EUR")
     return Price(money.get("input"), money.get("output"), money.get("image"), currency)

@@ -68,11 +68,11 @@ def benchmark_scorer(
             finish()
             carried = (answer for score in scores for answer in read_answers(score.score.metadata or {}))
             answers = list(journal.answers() if journal is not None else carried)
-            found = fates(answers)
+            counts = fates(answers)
             if standard is None:
-                return found
+                return counts
             tables = {**(base or {}), table: table_of(answers, table)}
-            return {**found, **reported(result_of(meta, tables, standard))}
+            return {**counts, **reported(result_of(meta, tables, standard))}
 
         return compute
 
@@ -107,8 +107,8 @@ def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table], standard: st
 
 def reported(result: Result) -> dict[str, float]:
     """The scores of a result by name, flat; NaN where there is no number."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, value in result.scored.scores.items():
         parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
-        found |= {f"{name}{part}": float("nan") if number is None else number for part, number in parts.items()}
-    return found
+        numbers |= {f"{name}{part}": float("nan") if number is None else number for part, number in parts.items()}
+    return numbers

@@ -14,7 +14,7 @@ def planned_images(
     data: Data | None,
     place: tuple[str, str, str],
     planned: Sequence[str],
-    asked: tuple[str, Sequence[str]] | None = None,
+    column_and_prompts: tuple[str, Sequence[str]] | None = None,
 ) -> tuple[Images, list[int]]:
     """The images of a task, and the positions in the plan of those that are there, in order.
 
@@ -23,7 +23,7 @@ def planned_images(
         data: where the dataset is.
         place: dataset, config and split.
         planned: the ids of all images of the plan.
-        asked: the dataset's column of prompts, and the plan's prompt for each image: they belong together.
+        column_and_prompts: the dataset's column of prompts, and the plan's prompt for each image: they belong together.
 
     Errors: RunError DATA_MISSING without data, split or any image; DATA_INVALID if an id or a prompt is not the plan's.
     """
@@ -35,11 +35,11 @@ def planned_images(
     mend = "build or fetch the dataset that belongs to this version of fairspace"
     if strange := (set(images) | images.without).difference(planned):
         raise RunError("DATA_INVALID", where, f"the id {min(strange)!r}", "ids of the benchmark's plan", mend)
-    if asked is not None:
-        column, prompts = asked[0], dict(zip(planned, asked[1], strict=True))
+    if column_and_prompts is not None:
+        column, prompts = column_and_prompts[0], dict(zip(planned, column_and_prompts[1], strict=True))
         table = data.table(*place, ("id", column))
-        for item, found in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
-            if prompts[item] != found:
-                what = f"{column} {str(found)[:120]!r}"
+        for item, prompt in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
+            if prompts[item] != prompt:
+                what = f"{column} {str(prompt)[:120]!r}"
                 raise RunError("DATA_INVALID", f"{where}, row {item}", what, f"{prompts[item][:120]!r}", mend)
     return images, [number for number, item in enumerate(planned) if item in images]

@@ -159,10 +159,10 @@ def remake(
         model = open_image_model(_named(folder, str(about["named"]), images), device=device)
     store.check(_about(model, plan, about["seed"]))
     call = call_of(store, place, model.batch)
-    made = ask(model, plan, call, about["seed"])[place - call.start]
-    if made.image is None:
-        raise RunError("MODEL_OUTPUT", where, f"{made.fate}: {made.reason}", "an image", "try again")
-    return Remade(made.image, sha256(made.image) == expected)
+    result = ask(model, plan, call, about["seed"])[place - call.start]
+    if result.image is None:
+        raise RunError("MODEL_OUTPUT", where, f"{result.fate}: {result.reason}", "an image", "try again")
+    return Remade(result.image, sha256(result.image) == expected)
 
 
 def _named(folder: Path, known: str, given: str) -> str:
@@ -211,8 +211,8 @@ def _hash_of(store: ImageStore, place: int) -> str | None:
     """The hash of an image of the run; None if it is not made, refused or failed."""
     number = place // store.size
     if store.packed(number) is None:
-        found = store.loose(number).get(place)
-        return found.sha256 if found and found.fate == "answered" else None
+        loose = store.loose(number).get(place)
+        return loose.sha256 if loose and loose.fate == "answered" else None
     return image_hash(store.shard(number), store.plan[place].key)
 
 

@@ -37,17 +37,17 @@ def open_image_model(named: str, *, device: str = "") -> ImageModel:
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """
     # Before anything may touch a GPU: it decides which one is this process's.
-    own = this_process().device
+    process_device = this_process().device
     try:
         scheme, what, chosen = read("images", named, SCHEMES)
-        return scheme.open(what, chosen, (named, device or own))
+        return scheme.open(what, chosen, (named, device or process_device))
     except BuildError as error:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
 
 
-def _endpoint(what: str, chosen: Mapping[str, Any], asked: tuple[str, str]) -> EndpointImages:
+def _endpoint(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> EndpointImages:
     url, _, model = what.rpartition("#")
-    return EndpointImages(url, model, named=asked[0], **chosen)
+    return EndpointImages(url, model, named=request[0], **chosen)
 
 
 SCHEMES: Mapping[str, Scheme] = {
@@ -64,7 +64,9 @@ SCHEMES: Mapping[str, Scheme] = {
             "compile": bool,
             "batch": int,
         },
-        lambda what, chosen, asked: DiffusersImages(what, named=asked[0], device=asked[1], **chosen),
+        lambda what, chosen, named_and_device: DiffusersImages(
+            what, named=named_and_device[0], device=named_and_device[1], **chosen
+        ),
     ),
     "endpoint": Scheme(
         "endpoint:URL#MODEL",

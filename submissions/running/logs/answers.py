@@ -99,9 +99,9 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
             join(answers, _answers(file, name, about[ANSWERS]), file)
         notes = [f"{file.name}: {later:,} samples of later epochs are left out"] if later else []
         notes += _cut_short(log)
-        asked = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
+        expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, prompts, asked, tuple(notes))
+    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes))
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
@@ -125,13 +125,13 @@ def _shown(answer: Answer) -> str:
 
 
 def _described(file: Path, header: EvalLog) -> Described:
-    found = (header.eval.metadata or {}).get(RUN)
+    stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
     expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
-    if not isinstance(found, dict):
+    if not isinstance(stored, dict):
         raise invalid(file, f"a log of the task {task}", expected, "run the benchmark's own task, then import its log")
     try:
-        described = Described.model_validate(found)
+        described = Described.model_validate(stored)
     except ValidationError as error:
         raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND) from error
     revisions = benchmark(described.benchmark).revisions
@@ -145,9 +145,9 @@ def _described(file: Path, header: EvalLog) -> Described:
     return described
 
 
-def _answers(file: Path, sample: str, found: Any) -> list[Answer]:
+def _answers(file: Path, sample: str, data: Any) -> list[Answer]:
     try:
-        rows = _ROWS.validate_python(found)
+        rows = _ROWS.validate_python(data)
         answers = [Answer(**row.model_dump()) for row in rows]
         for answer in answers:
             for text in (answer.task, answer.id, answer.response or ""):
@@ -174,10 +174,10 @@ def _text(file: Path, what: str, text: str) -> str:
     return text
 
 
-def _hash(file: Path, sample: str, found: Any) -> str:
-    if not isinstance(found, str) or len(found) != 64 or set(found) - set("0123456789abcdef"):
-        raise invalid(file, f"sample {show(sample)} with prompts {show(found)}", "the hash of its prompts")
-    return found
+def _hash(file: Path, sample: str, data: Any) -> str:
+    if not isinstance(data, str) or len(data) != 64 or set(data) - set("0123456789abcdef"):
+        raise invalid(file, f"sample {show(sample)} with prompts {show(data)}", "the hash of its prompts")
+    return data
 
 
 def _cut_short(log: Log) -> list[str]:

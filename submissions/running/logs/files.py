@@ -167,12 +167,12 @@ def _read(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 
 def _parsed(file: Path, name: str, data: bytes) -> dict[str, Any]:
     try:
-        found = from_json(data)
+        parsed = from_json(data)
     except ValueError as error:
         raise invalid(file, f"{show(name)} is no JSON ({show(str(error))})", "JSON, as Inspect writes it") from error
-    if not isinstance(found, dict):
-        raise invalid(file, f"{show(name)} holds {show(found)}", "an object")
-    return found
+    if not isinstance(parsed, dict):
+        raise invalid(file, f"{show(name)} holds {show(parsed)}", "an object")
+    return parsed
 
 
 def _header(file: Path, stream: IO[bytes], kind: Any) -> EvalLog:

@@ -115,7 +115,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
     git = None
     if spec.revision is not None:
         git = {"commit": spec.revision.commit, "changed": bool(spec.revision.dirty)}
-    found = {
+    options = {
         "what": about.table,
         "model": public_name(spec.model),
         "revision": NOT_STATED,
@@ -137,7 +137,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
         "ended": _utc(file, header.stats.completed_at or started),
     }
     try:
-        return Stage.model_validate(found)
+        return Stage.model_validate(options)
     except ValidationError as error:
         raise invalid(file, first(error), "a header as Inspect writes it") from error
 
@@ -155,10 +155,10 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
     bound, stated = _own(about)
     if run.get("max_tokens") == bound:
         del run["max_tokens"]
-    found = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
+    settings = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
     if spec.model.startswith(LOCAL) and spec.model_args.get("do_sample") is False:
-        found.setdefault("temperature", 0.0)
-    return found | {name: value for name, value in stated.items() if found.get(name) == value}
+        settings.setdefault("temperature", 0.0)
+    return settings | {name: value for name, value in stated.items() if settings.get(name) == value}
 
 
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:

@@ -109,15 +109,17 @@ def _identity(log: LogAnswers) -> tuple[Any, ...]:
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
     """What of the logs is missing in the submission."""
-    found = [note for log in logs for note in log.notes]
-    asked = frozenset[str]().union(*(log.asked for log in logs))
+    log_notes = [note for log in logs for note in log.notes]
+    expected = frozenset[str]().union(*(log.asked for log in logs))
     done = frozenset[str]().union(*(log.prompts for log in logs))
-    if asked - done:
-        found.append(f"{len(asked - done):,} of {len(asked):,} stimuli have no answers in the logs; they are missing")
+    if expected - done:
+        log_notes.append(
+            f"{len(expected - done):,} of {len(expected):,} stimuli have no answers in the logs; they are missing"
+        )
     failed = sum(answer.fate == "failed" for answer in answers)
     if failed:
-        found.append(f"{failed:,} requests failed; they are missing")
-    return found
+        log_notes.append(f"{failed:,} requests failed; they are missing")
+    return log_notes
 
 
 def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
@@ -171,8 +173,8 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
             generation=generation,
         )
     except ValidationError as error:
-        found = error.errors()[0]
-        what = f"{found['loc'][0]} {show(found['input'])} does not fit submission.json: {found['msg']}."
+        first = error.errors()[0]
+        what = f"{first['loc'][0]} {show(first['input'])} does not fit submission.json: {first['msg']}."
         raise UsageError(what) from error
 
 

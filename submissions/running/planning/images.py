@@ -43,12 +43,12 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
     `steer/<stereotype>/stereotypical` and `steer/<stereotype>/counter-<number>`, so that a limited choice is as large
     as that of the run, and not the same.
     """
-    found = []
+    parts = []
     for task in registered(chosen.benchmark).tasks:
         if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
         positions = choose(stimuli, chosen.limit, stratified=chosen.stratified)
-        found.append(MadePart(task.name, stimuli, positions))
-    return found
+        parts.append(MadePart(task.name, stimuli, positions))
+    return parts

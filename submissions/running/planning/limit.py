@@ -25,7 +25,7 @@ class Share:
         of_stimuli: in the data.
         requests: chosen; of images, how many are made.
         of_requests: of the full benchmark.
-        made: whether they are images that are made.
+        made: whether images are made.
     """
 
     task: str
@@ -63,28 +63,30 @@ class LimitNote:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""
-        return asdict(self) | {"shares": [asdict(one) | {"share": one.share} for one in self.shares]}
+        return asdict(self) | {"shares": [asdict(share) | {"share": share.share} for share in self.shares]}
 
 
-def limited(opened: Opened, made: Sequence[MadePart] = (), values: Sequence[Detectable] | None = None) -> LimitNote:
+def limited(
+    opened: Opened, image_parts: Sequence[MadePart] = (), values: Sequence[Detectable] | None = None
+) -> LimitNote:
     """What a run of these stimuli and images leaves out, under the benchmark's first standard.
 
     Args:
         opened: what is asked.
-        made: the images that are made.
+        image_parts: the images that are made.
         values: what the run can show; None to have it computed here.
     """
     bench = registered(opened.chosen.benchmark)
     standard = next(iter(bench.standards.values()))
-    shares = [_asked(opened, task) for task in opened.parts] + [_made(one) for one in made]
-    whole = all(one.requests == one.of_requests for one in shares)
-    cut = any(one.stimuli < one.of_stimuli for one in shares)
+    shares = [_asked(opened, task) for task in opened.parts] + [_made(part) for part in image_parts]
+    whole = all(share.requests == share.of_requests for share in shares)
+    cut = any(share.stimuli < share.of_stimuli for share in shares)
     text = ""
     if not whole:
         chosen = {task: [opened.parts[task].stimuli[p] for p in places] for task, places in opened.positions.items()}
-        chosen |= {one.task: one.chosen for one in made}
-        told = detectable(bench.name, chosen, chosen) if values is None else values
-        text = " ".join([*_sentences(shares, cut, standard.minimum_coverage, standard.name), _shows(told)])
+        chosen |= {part.task: part.chosen for part in image_parts}
+        differences = detectable(bench.name, chosen, chosen) if values is None else values
+        text = " ".join([*_sentences(shares, cut, standard.minimum_coverage, standard.name), _shows(differences)])
     if opened.sample:
         text = f"The data are a small sample: the run is shown, not ranked. {text}".rstrip()
     return LimitNote(tuple(shares), cut, whole, standard.minimum_coverage, standard.name, text)
@@ -96,27 +98,29 @@ def _asked(opened: Opened, task: str) -> Share:
     return Share(task, len(positions), len(part.stimuli), requests, part.expected)
 
 
-def _made(one: MadePart) -> Share:
-    chosen, whole = len(one.positions), len(one.stimuli)
-    return Share(one.task, chosen, whole, chosen, whole, made=True)
+def _made(part: MadePart) -> Share:
+    chosen, whole = len(part.positions), len(part.stimuli)
+    return Share(part.task, chosen, whole, chosen, whole, made=True)
 
 
 def _sentences(shares: Sequence[Share], cut: bool, minimum: float, standard: str) -> list[str]:
-    told = ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark."]
-    for one in shares:
-        if one.requests < one.of_requests:
-            stimuli = "" if one.made else f"{one.stimuli:,} of {one.of_stimuli:,} stimuli, "
-            what = "images" if one.made else "requests of the benchmark"
-            told.append(f"{one.task}: {stimuli}{one.requests:,} of {one.of_requests:,} {what} ({one.share:.1%}).")
-    least = min(one.share for one in shares)
+    notes = ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark."]
+    for share in shares:
+        if share.requests < share.of_requests:
+            stimuli = "" if share.made else f"{share.stimuli:,} of {share.of_stimuli:,} stimuli, "
+            what = "images" if share.made else "requests of the benchmark"
+            notes.append(
+                f"{share.task}: {stimuli}{share.requests:,} of {share.of_requests:,} {what} ({share.share:.1%})."
+            )
+    least = min(share.share for share in shares)
     if least < minimum:
-        told.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of every value.")
+        notes.append(f"The standard {standard} ranks from {minimum:.0%} of the samples of every value.")
     elif not cut:
-        told.append(
+        notes.append(
             f"The standard {standard} ranks from {minimum:.0%}, which this reaches; but all that is missing counts at "
             "its worst, so that a rank would be one of what was left out."
         )
-    return told
+    return notes
 
 
 def _shows(values: Sequence[Detectable]) -> str:
@@ -125,9 +129,9 @@ def _shows(values: Sequence[Detectable]) -> str:
         return ""
     shown, undefined = [], []
     for label, family in families(values).items():
-        found = [value.smallest for value in family if value.smallest is not None]
-        if found:
-            shown.append(f"{label} {max(found):.2g} ({family[0].unit})")
+        differences = [value.smallest for value in family if value.smallest is not None]
+        if differences:
+            shown.append(f"{label} {max(differences):.2g} ({family[0].unit})")
         else:
             few = len(family) <= _NAMED
             undefined += [value.value for value in family] if few else [label.removesuffix(", undefined")]

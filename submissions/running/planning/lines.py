@@ -97,7 +97,7 @@ class Line:
 
 def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -> Line:
     """The chosen stimuli of a task, asked of a model that answers. RunError PRICES_INVALID, DATA_INVALID."""
-    found = measure(
+    tokens = measure(
         part, positions, image=settings.image_tokens, sample=settings.sample, characters=settings.characters
     )
     requests = sum(part.stimuli[place].asks for place in positions)
@@ -109,13 +109,13 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
         stimuli=len(positions),
         requests=requests,
         of_requests=part.expected,
-        images_shown=found.images_shown,
-        images_sent=found.images_sent,
-        input=found.input,
+        images_shown=tokens.images_shown,
+        images_sent=tokens.images_sent,
+        input=tokens.input,
         output=output,
         hours=_hours(requests, output, settings),
-        cost=_cost(settings.model, found.input, output, settings),
-        sampled=found.sampled,
+        cost=_cost(settings.model, tokens.input, output, settings),
+        sampled=tokens.sampled,
     )
 
 
@@ -141,9 +141,9 @@ def judge_line(part: Part, positions: Sequence[int], judge: str, settings: PlanS
     )
 
 
-def images_line(made: MadePart, settings: PlanSettings) -> Line:
+def images_line(part: MadePart, settings: PlanSettings) -> Line:
     """The images of a task. RunError PRICES_INVALID."""
-    images = len(made.positions)
+    images = len(part.positions)
     seconds = SECONDS_AN_IMAGE if settings.seconds_per_image is None else settings.seconds_per_image
     hours = images * seconds / settings.image_concurrency / 3600
     cost = None
@@ -153,10 +153,10 @@ def images_line(made: MadePart, settings: PlanSettings) -> Line:
     return Line(
         kind="images",
         model=settings.image_model,
-        task=made.task,
-        stimuli=made.prompts,
+        task=part.task,
+        stimuli=part.prompts,
         requests=images,
-        of_requests=len(made.stimuli),
+        of_requests=len(part.stimuli),
         images_shown=0,
         images_sent=0,
         input=NOTHING,

@@ -75,13 +75,13 @@ class Plan:
     @property
     def costs(self) -> tuple[Cost, ...]:
         """In all, one for each currency; what has no price is not in it."""
-        found: dict[str, Cost] = {}
+        by_currency: dict[str, Cost] = {}
         for line in self.lines:
             if line.cost is not None:
-                before = found.get(line.cost.currency, Cost(0.0, 0.0, line.cost.currency))
+                before = by_currency.get(line.cost.currency, Cost(0.0, 0.0, line.cost.currency))
                 total = Cost(before.usual + line.cost.usual, before.most + line.cost.most, before.currency)
-                found[line.cost.currency] = total
-        return tuple(found.values())
+                by_currency[line.cost.currency] = total
+        return tuple(by_currency.values())
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -106,13 +106,13 @@ class Plan:
         }
 
 
-def plan(opened: Opened, settings: PlanSettings | None = None, made: Sequence[MadePart] = ()) -> Plan:
+def plan(opened: Opened, settings: PlanSettings | None = None, image_parts: Sequence[MadePart] = ()) -> Plan:
     """What a run will take, and what it can show; nothing is asked, and nothing fetched.
 
     Args:
         opened: what is asked; without parts for a model that only makes images.
         settings: how.
-        made: the images that are made (`plan_images.made_parts`).
+        image_parts: the images that are made (`plan_images.made_parts`).
 
     Errors: RunError PRICES_INVALID if a named model has no price; DATA_INVALID if an image cannot be read.
     """
@@ -125,31 +125,31 @@ def plan(opened: Opened, settings: PlanSettings | None = None, made: Sequence[Ma
         if task in judged
         for judge in settings.judges or ("",)
     ]
-    lines += [images_line(one, settings) for one in made]
+    lines += [images_line(image_part, settings) for image_part in image_parts]
     chosen = {task: [opened.parts[task].stimuli[p] for p in places] for task, places in opened.positions.items()}
     whole = {task: part.stimuli for task, part in opened.parts.items()}
-    chosen |= {one.task: one.chosen for one in made}
-    whole |= {one.task: one.stimuli for one in made}
+    chosen |= {image_part.task: image_part.chosen for image_part in image_parts}
+    whole |= {image_part.task: image_part.stimuli for image_part in image_parts}
     values = detectable(opened.chosen.benchmark, chosen, whole)
-    note = limited(opened, made, values)
+    note = limited(opened, image_parts, values)
     return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings))
 
 
 def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ...]:
-    found = []
+    notes = []
     if any(line.kind != "images" for line in lines):
-        found.append(
+        notes.append(
             f"Tokens of text: {settings.characters:g} characters each (OpenAI's rule of thumb for English), measured "
             f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed."
         )
         how = "1 s and 1 s for every 50 tokens of the answer" if settings.seconds_per_request is None else "as given"
-        found.append(f"Time of a request: {how}; {settings.concurrency} at once. Waiting for rate limits comes on top.")
+        notes.append(f"Time of a request: {how}; {settings.concurrency} at once. Waiting for rate limits comes on top.")
     if any(line.images_sent for line in lines):
         rule = "85 and 170 for each 512-pixel square (OpenAI, high detail); most: enlarged to a short side of 768"
-        found.append(f"Tokens of an image: {rule if settings.image_tokens is None else settings.image_tokens}.")
+        notes.append(f"Tokens of an image: {rule if settings.image_tokens is None else settings.image_tokens}.")
     if any(line.kind == "images" for line in lines):
         seconds = SECONDS_AN_IMAGE if settings.seconds_per_image is None else settings.seconds_per_image
-        found.append(
+        notes.append(
             f"Time of a made image: {seconds:g} s, {settings.image_concurrency} at once; labelling not counted."
         )
-    return (*found, "Repeated and repaired requests, cached prompts and hidden thinking are not foreseen.")
+    return (*notes, "Repeated and repaired requests, cached prompts and hidden thinking are not foreseen.")

@@ -110,7 +110,7 @@ def measure(
     read = [part.read(positions[place]) for place in choose(chosen, sample)]
     tokens = [_stimulus_tokens(shown, image, characters) for shown in read]
     scale = len(positions)
-    usual, most = (_total([getattr(one, side) for one in tokens], scale) for side in ("usual", "most"))
+    usual, most = (_total([getattr(count, side) for count in tokens], scale) for side in ("usual", "most"))
     sent = sum(ask.image is not None for shown in read for ask in shown.asks)
     shown_images = sum(len(shown.images) for shown in read)
     return Measured(

@@ -213,7 +213,7 @@ def test_the_smallest_run_has_a_plan(name: str, limit: int) -> None:
     tasks = ("tournament", "generation_neutral", "generation_steer") if name == "iris" else ()
     chosen = Chosen(name, tasks=tasks, limit=limit, text_only=name == "genres")
     answered = open_benchmark(Chosen(name, tasks=tasks[:1], limit=limit, text_only=name == "genres"))
-    found = plan(answered, made=made_parts(chosen))
+    found = plan(answered, image_parts=made_parts(chosen))
     assert found.limit.limited
     assert found.values
     assert "it is shown, not ranked" in " ".join(printed(found).split())
