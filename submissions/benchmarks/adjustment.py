@@ -1,6 +1,6 @@
 """What a reader may change about a standard to see what hangs on it: weights, parts, references, sizes, thresholds.
 
-What each change does is told where a benchmark scores (`submissions/<benchmark>.py`). Three things hold everywhere:
+What each change does, a benchmark's `score.py` says. Three things hold everywhere:
 
 - a part with the weight 0, or one that is dropped, does not count: it needs no number, and a score of which no part
   counts is *left out*, never perfect;
@@ -65,7 +65,7 @@ class Adjustment:
         )
 
     def __hash__(self) -> int:
-        """Of what is changed, so that what was made under an adjustment can be kept."""
+        """Hash of the changes: results under an adjustment can be cached."""
         return hash(self.key)
 
 
@@ -108,20 +108,20 @@ class Adjustable:
         """
         droppable = self.droppable
         for name, weight in changed.weights.items():
-            _known("weights", name, (*self.weights, *droppable))
-            _within("weights", f"{name}:{weight:g}", weight, LARGEST_WEIGHT)
+            _check_name("weights", name, (*self.weights, *droppable))
+            _check_range("weights", f"{name}:{weight:g}", weight, LARGEST_WEIGHT)
         for name in changed.dropped:
-            _known("drop", name, droppable)
+            _check_name("drop", name, droppable)
         if changed.reference:
-            _known("reference", changed.reference, (*self.references, *([OWN] if self.own else [])))
+            _check_name("reference", changed.reference, (*self.references, *([OWN] if self.own else [])))
         if changed.own and changed.reference != OWN:
             raise UsageError("own: shares are given, but reference is not own. Say reference=own, or give no shares.")
         own = self._shares(changed.own) if changed.reference == OWN else {}
-        _within("smallest", str(changed.smallest_group), changed.smallest_group, LARGEST_GROUP)
+        _check_range("smallest", str(changed.smallest_group), changed.smallest_group, LARGEST_GROUP)
         if changed.tau is not None:
             if self.tau is None:
                 raise UsageError("tau: this benchmark has no threshold of a profile code. Leave tau out.")
-            _within("tau", f"{changed.tau:g}", changed.tau, LARGEST_TAU)
+            _check_range("tau", f"{changed.tau:g}", changed.tau, LARGEST_TAU)
         if not any(math.prod(map(changed.weight, unit)) for unit in self.units):
             raise UsageError(
                 "weights: every part is dropped or has the weight 0. Leave at least one with a weight above 0."
@@ -134,30 +134,30 @@ class Adjustable:
         """The reader's shares. UsageError: an unknown group, or an attribute whose shares do not add up to 1."""
         groups = [group for names in self.own.values() for group in names]
         for name, share in own.items():
-            _known("own", name, groups)
-            _within("own", f"{name}:{share:g}", share, 1.0)
+            _check_name("own", name, groups)
+            _check_range("own", f"{name}:{share:g}", share, 1.0)
         if not own:
             expected = ", ".join(groups)
             raise UsageError(f"own: no shares. reference=own needs a share for each group of an attribute: {expected}.")
         for attribute, names in self.own.items():
-            given = [own[name] for name in names if name in own]
-            if given and (len(given) < len(names) or not math.isclose(sum(given), 1.0, abs_tol=0.005)):
+            shares = [own[name] for name in names if name in own]
+            if shares and (len(shares) < len(names) or not math.isclose(sum(shares), 1.0, abs_tol=0.005)):
                 lacking = [name for name in names if name not in own]
-                found = f"no share of {', '.join(lacking)}" if lacking else f"they add up to {sum(given):g}"
-                raise UsageError(f"own: the shares of {attribute} are of {', '.join(names)} and add up to 1; {found}.")
+                fault = f"no share of {', '.join(lacking)}" if lacking else f"they add up to {sum(shares):g}"
+                raise UsageError(f"own: the shares of {attribute} are of {', '.join(names)} and add up to 1; {fault}.")
         return dict(own)
 
 
-def _known(parameter: str, name: str, known: tuple[str, ...] | list[str]) -> None:
-    if name not in known:
-        shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-        none = "this benchmark has none" if not known else f"Known: {shown}"
-        raise UsageError(f"{parameter}: there is no {name[:60]!r}{did_you_mean(name[:60], known)}. {none}.")
+def _check_name(parameter: str, name: str, names: tuple[str, ...] | list[str]) -> None:
+    if name not in names:
+        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        expected = f"Known: {shown}" if names else "this benchmark has none"
+        raise UsageError(f"{parameter}: there is no {name[:60]!r}{did_you_mean(name[:60], names)}. {expected}.")
 
 
-def _within(parameter: str, found: str, number: float, most: float) -> None:
+def _check_range(parameter: str, text: str, number: float, most: float) -> None:
     if not (math.isfinite(number) and 0 <= number <= most):
-        raise UsageError(f"{parameter}: {found[:60]} is no number from 0 to {most:g}.")
+        raise UsageError(f"{parameter}: {text[:60]} is no number from 0 to {most:g}.")
 
 
 def left_out(name: str) -> Value:
@@ -171,7 +171,7 @@ def is_left_out(value: Value) -> bool:
 
 
 def large_enough(values: Mapping[str, Value], changed: Adjustment) -> Mapping[str, Value]:
-    """The values; undefined are those that rest on a smaller group than the reader accepts."""
+    """The values, undefined where they rest on a smaller group than the reader accepts."""
     least = changed.smallest_group
     if not least:
         return values
@@ -187,7 +187,7 @@ def _sized(value: Value, least: int) -> Value:
 
 def unknown_sizes(values: Mapping[str, Value], changed: Adjustment) -> tuple[str, ...]:
     """Why values cannot be held against the reader's smallest group; empty if they can, or nothing is asked for."""
-    known = any(value.smallest is not None for value in values.values())
-    if not changed.smallest_group or known or not any(value.state == "value" for value in values.values()):
+    has_sizes = any(value.smallest is not None for value in values.values())
+    if not changed.smallest_group or has_sizes or not any(value.state == "value" for value in values.values()):
         return ()
     return ("the sizes of its groups are not recorded, so whether they are large enough is not known",)

@@ -1,4 +1,4 @@
-"""The figures that the four papers print, as rows for the board. The tables are `fairspace.builders.published`'s.
+"""Printed figures of the papers as rows of a board. `fairspace.builders.published` reads the tables.
 
 A published row carries printed numbers only: no intervals, no coverage, no records behind them. Where a printed number
 contradicts its own formula, the row keeps the number and a footnote names the erratum in `cards/errata.md`.
@@ -6,9 +6,10 @@ contradicts its own formula, the row keeps the number and a footnote names the e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from fairspace.builders.published import Figure, figures
 from fairspace.builders.registry import paper
@@ -28,7 +29,7 @@ def published(benchmark: str, standard: str = "inaugural") -> tuple[Published, .
 
     Args:
         benchmark: its name; its declaration says what makes the rows.
-        standard: under another one than `inaugural`, a row shows what the printed figures still give, and has no rank.
+        standard: its name. Under another than `inaugural`, a row shows the scores that printed figures give, unranked.
     """
     return tuple(find_benchmark(benchmark).published(standard))
 
@@ -74,13 +75,13 @@ class Published:
 def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
     """Model and cohort -> the printed figures of that row; the rows of the paper's main table, in its order."""
     cells = figures(benchmark)
-    found: dict[tuple[str, str], list[Figure]] = {}
+    rows: dict[tuple[str, str], list[Figure]] = {}
     for figure in cells:
         if figure.table == cells[0].table:
-            found.setdefault((figure.model, figure.cohort), []).append(figure)
-    for (model, _), own in found.items():
-        own += [figure for figure in cells if figure.table != cells[0].table and figure.model == model]
-    return found
+            rows.setdefault((figure.model, figure.cohort), []).append(figure)
+    for (model, _), row in rows.items():
+        row += [figure for figure in cells if figure.table != cells[0].table and figure.model == model]
+    return rows
 
 
 def source(figure: Figure) -> str:
@@ -100,6 +101,15 @@ def missing(name: str, place: str) -> Value:
     return not_run(name, f"{place} prints no such figure for this model")
 
 
-def footnotes(own: Iterable[Figure]) -> tuple[Footnote, ...]:
-    """The remarks on a model's printed numbers, in the order of the tables."""
-    return tuple(Footnote(figure.score, figure.erratum, figure.note) for figure in own if figure.erratum)
+def published_row(cells: Sequence[Figure], scores: Mapping[str, Value], ranking: str, **further: Any) -> Published:
+    """The row of a model, with the remarks on its printed numbers in the order of the tables.
+
+    Args:
+        cells: its printed figures, those of the main table first.
+        scores: as in `Published`.
+        ranking: likewise.
+        further: other fields of `Published`.
+    """
+    first = cells[0]
+    further.setdefault("footnotes", tuple(Footnote(c.score, c.erratum, c.note) for c in cells if c.erratum))
+    return Published(first.model, first.organisation, source(first), scores, ranking, **further)

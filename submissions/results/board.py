@@ -86,8 +86,8 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
         scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
         value = scores.get(ranking)
         number = None if unranked or value is None else value.value
-        noted = [one for one in scores.values() if "erratum" in one.evidence]
-        notes = tuple(Footnote(one.name, one.evidence["erratum"], one.evidence["note"]) for one in noted)
+        noted = [score for score in scores.values() if "erratum" in score.evidence]
+        notes = tuple(Footnote(score.name, score.evidence["erratum"], score.evidence["note"]) for score in noted)
         return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=notes)
     try:
         result = rescore(row.result, standard, changed, errors=False)

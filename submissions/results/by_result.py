@@ -1,4 +1,4 @@
-"""What was made of results, kept as long as these are there."""
+"""A weak cache keyed by result."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Generic, TypeVar
 
 from fairspace.submissions.results.result import Result
 
-Made = TypeVar("Made")
+Cached = TypeVar("Cached")
 
 
-class ByResult(Generic[Made]):
-    """What was made of each result. Safe for several threads: what is made twice is the same."""
+class ByResult(Generic[Cached]):
+    """A value for each result, dropped with the result. Safe for several threads, as long as equal values are put."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[weakref.ref[Result], Made]] = {}
+        self._kept: dict[int, tuple[weakref.ref[Result], Cached]] = {}
 
-    def get(self, result: Result) -> Made | None:
-        """What was made of this very result, None if nothing was."""
-        found = self._kept.get(id(result))
-        return found[1] if found is not None and found[0]() is result else None
+    def get(self, result: Result) -> Cached | None:
+        """The value of this very result (not of an equal one); None if there is none."""
+        entry = self._kept.get(id(result))
+        return entry[1] if entry is not None and entry[0]() is result else None
 
-    def put(self, result: Result, made: Made) -> None:
-        """Keep what was made of a result until nobody holds the result any more."""
+    def put(self, result: Result, value: Cached) -> None:
+        """Keep a value until nobody holds its result any more."""
         key = id(result)
 
         def forget(gone: weakref.ref[Result]) -> None:
-            found = self._kept.get(key)
-            if found is not None and found[0] is gone:
+            entry = self._kept.get(key)
+            if entry is not None and entry[0] is gone:
                 self._kept.pop(key, None)
 
-        self._kept[key] = (weakref.ref(result, forget), made)
+        self._kept[key] = (weakref.ref(result, forget), value)

@@ -1,4 +1,4 @@
-"""The errors of the scores of rows: made when the rows are shown, because a board's thousands take seconds."""
+"""Uncertainties of the scores of rows, computed when the rows are shown: those of thousands of rows take seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Sure:
+class _Errors:
     """Uncertainty by score, and the chances of what thresholds decide."""
 
     scores: Mapping[str, Uncertainty]
@@ -29,9 +29,9 @@ class _Sure:
 
 
 MANY = 500
-"""Errors of more rows are made for one who asks at a time; who comes meanwhile finds them made."""
-_MAKING = threading.Lock()
-_KEPT: ByResult[_Sure] = ByResult()
+"""With more rows, one request computes at a time; those that wait find the errors in the cache."""
+_COMPUTING = threading.Lock()
+_KEPT: ByResult[_Errors] = ByResult()
 
 
 def with_errors(rows: Sequence[Row], standard: str, changed: Adjustment = AS_RELEASED) -> list[Row]:
@@ -43,34 +43,29 @@ def with_errors(rows: Sequence[Row], standard: str, changed: Adjustment = AS_REL
         changed: what a reader changed about it.
     """
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
-    with _MAKING if len(results) > MANY else nullcontext():
-        _make([one for one in results if _KEPT.get(one) is None], standard, changed)
+    with _COMPUTING if len(results) > MANY else nullcontext():
+        _compute([result for result in results if _KEPT.get(result) is None], standard, changed)
     return [_with(row, None if row.result is None else _KEPT.get(row.result)) for row in rows]
 
 
-def _make(results: Sequence[Result], standard: str, changed: Adjustment) -> None:
+def _compute(results: Sequence[Result], standard: str, changed: Adjustment) -> None:
     if not results:
         return
     bench = find_benchmark(results[0].benchmark)
     chosen = find_standard(bench, standard)
     limits = bench.scoring(chosen, changed).limits
-    pairs = [(one.scored, one.draws) for one in results if one.draws is not None]
-    for one, drawn in zip(results, many_score_draws(bench, pairs, chosen, changed), strict=True):
-        found = turned(bench, one.scored, drawn)
-        _KEPT.put(
-            one,
-            _Sure(
-                uncertainties_of(one.scored, found, bench.logarithmic, limits),
-                chances_of(bench, found, one.scored, chosen, changed),
-            ),
-        )
+    pairs = [(result.scored, result.draws) for result in results if result.draws is not None]
+    for result, draws in zip(results, many_score_draws(bench, pairs, chosen, changed), strict=True):
+        true_scores = turned(bench, result.scored, draws)
+        uncertainties = uncertainties_of(result.scored, true_scores, bench.logarithmic, limits)
+        _KEPT.put(result, _Errors(uncertainties, chances_of(bench, true_scores, result.scored, chosen, changed)))
 
 
-def _with(row: Row, sure: _Sure | None) -> Row:
-    if sure is None:
+def _with(row: Row, errors: _Errors | None) -> Row:
+    if errors is None:
         return row
     scores = {
-        name: replace(value, uncertainty=sure.scores[name]) if name in sure.scores else value
+        name: replace(value, uncertainty=errors.scores[name]) if name in errors.scores else value
         for name, value in row.scores.items()
     }
-    return replace(row, scores=scores, chances=sure.chances)
+    return replace(row, scores=scores, chances=errors.chances)

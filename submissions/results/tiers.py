@@ -92,18 +92,18 @@ class Cohort:
         """Of each model, from 1."""
         tiers = np.zeros(len(self.numbers), np.int64)
         left, tier = np.arange(len(tiers)), 0
-        own = self.away.std(axis=1, ddof=1)
-        own[(self.known == 0).any(axis=1)] = np.inf
+        errors = self.away.std(axis=1, ddof=1)
+        errors[(self.known == 0).any(axis=1)] = np.inf
         while len(left):
             tier += 1
             best = left[0]
-            # an error of a difference is at most the sum of the two errors: who is far away need not be asked
-            below = self.numbers[left] - self.numbers[best] > self.critical * (own[left] + own[best]) * _SLACK
+            # an error of a difference is at most the sum of the two errors: a model that is far away need not be tested
+            below = self.numbers[left] - self.numbers[best] > self.critical * (errors[left] + errors[best]) * _SLACK
             near = left[~below]
             below[~below] = self.worse(near, left[:1])[:, 0]
             tiers[left[~below]] = tier
             left = left[below]
-        return [int(one) for one in tiers]
+        return [int(tier) for tier in tiers]
 
     def ranges(self, models: int) -> list[tuple[int, int]]:
         """Of each model, the best and the worst rank among so many models."""
@@ -128,17 +128,16 @@ def tiered(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustme
         standard: under which they were scored.
         changed: what a reader changed about it.
     """
-    found = list(rows)
+    with_tiers = list(rows)
     for cohort in dict.fromkeys(row.cohort for row in rows if row.rank is not None):
         alike = [place for place, row in enumerate(rows) if row.rank is not None and row.cohort == cohort]
         places = [place for place in alike if _has_draws(rows[place])]
-        own = [rows[place] for place in places]
-        made, kept = _cohort(own, benchmark, standard, changed)
+        models, kept = _cohort([rows[place] for place in places], benchmark, standard, changed)
         places = [places[number] for number in kept]
-        ranges = made.ranges(len(alike)) if len(places) <= MOST_RANGES else [None] * len(places)
-        for place, tier, of in zip(places, made.tiers(), ranges, strict=True):
-            found[place] = replace(rows[place], tier=tier, rank_range=of)
-    return found
+        ranges = models.ranges(len(alike)) if len(places) <= MOST_RANGES else [None] * len(places)
+        for place, tier, of in zip(places, models.tiers(), ranges, strict=True):
+            with_tiers[place] = replace(rows[place], tier=tier, rank_range=of)
+    return with_tiers
 
 
 def why_no_tier(row: Row) -> str:
@@ -163,40 +162,38 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustm
     bench = find_benchmark(benchmark)
     sign = -1.0 if bench.higher_is_better else 1.0
     draws = _ranked_draws(rows, benchmark, standard, changed)
-    found: list[tuple[float, int]] = []
+    ordered: list[tuple[float, int]] = []
     away = np.full((len(rows), KEPT), np.nan)
-    for place, (row, own) in enumerate(zip(rows, draws, strict=True)):
+    for place, (row, column) in enumerate(zip(rows, draws, strict=True)):
         result = row.result
         value = None if result is None else row.scores[result.scored.ranking].value
         number = row.ranked
-        own = own[:KEPT]
-        if value is None or number is None or not len(own) or (bench.logarithmic and min(value, number) <= 0):
+        column = column[:KEPT]
+        if value is None or number is None or not len(column) or (bench.logarithmic and min(value, number) <= 0):
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
-            deviations = sign * (np.log(own) - np.log(value) if bench.logarithmic else own - value)
+            deviations = sign * (np.log(column) - np.log(value) if bench.logarithmic else column - value)
         deviations[~np.isfinite(deviations)] = np.nan
         lost = np.isnan(deviations)
         if lost.mean() > MOST_UNDEFINED or (~lost).sum() < FEWEST_DRAWS:
             continue
-        away[place, : len(own)] = deviations
-        found.append((sign * float(np.log(number) if bench.logarithmic else number), place))
-    found.sort()
-    kept = [place for _, place in found]
-    chosen = away[kept]
-    known = ~np.isnan(chosen)
-    numbers = np.array([number for number, _ in found])
-    return Cohort(numbers, np.where(known, chosen, 0.0), known.astype(float)), kept
+        away[place, : len(column)] = deviations
+        ordered.append((sign * float(np.log(number) if bench.logarithmic else number), place))
+    ordered.sort()
+    kept = [place for _, place in ordered]
+    has_number = ~np.isnan(away[kept])
+    numbers = np.array([number for number, _ in ordered])
+    return Cohort(numbers, np.where(has_number, away[kept], 0.0), has_number.astype(float)), kept
 
 
 def _ranked_draws(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment) -> list[Floats]:
-    """The draws of the number that each row is ranked by, empty where it has none; made once for each result."""
+    """The draws of the number that each row is ranked by, empty where it has none; computed once for each result."""
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
-    new = [one for one in results if _DRAWS.get(one) is None]
-    pairs = [(one.scored, one.draws) for one in new if one.draws is not None]
-    for one, drawn in zip(new, many_score_draws(bench, pairs, chosen, changed), strict=True):
-        own = drawn.get(one.scored.ranking)
-        _DRAWS.put(one, np.empty(0, np.float32) if own is None else own.astype(np.float32))
-    empty = np.empty(0)
-    return [empty if (own := _DRAWS.get(one)) is None else own.astype(float) for one in results]
+    new = [result for result in results if _DRAWS.get(result) is None]
+    pairs = [(result.scored, result.draws) for result in new if result.draws is not None]
+    for result, scores in zip(new, many_score_draws(bench, pairs, chosen, changed), strict=True):
+        _DRAWS.put(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
+    cached = [_DRAWS.get(result) for result in results]
+    return [np.empty(0) if column is None else column.astype(float) for column in cached]

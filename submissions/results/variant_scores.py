@@ -38,35 +38,34 @@ def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]
     """
     bench = benchmark(result.benchmark)
     chosen = find_standard(bench, standard)
-    own = bench.score(result.values, chosen).scores
-    found: dict[Kind, dict[str, Ends]] = {}
+    measured = bench.score(result.values, chosen).scores
+    plain = {name: (score.value, score.value) for name, score in measured.items() if score.value is not None}
+    by_kind: dict[Kind, dict[str, Ends]] = {}
     for variant in result.variants:
-        ranges = found.setdefault(
-            variant.kind, {name: (score.value, score.value) for name, score in own.items() if score.value is not None}
-        )
+        ranges = by_kind.setdefault(variant.kind, dict(plain))
         for name, score in bench.score(_measured_so(variant, result.values, bench), chosen).scores.items():
             if name in ranges and score.value is not None:
                 low, high = ranges[name]
                 ranges[name] = min(low, score.value), max(high, score.value)
-    return found
+    return by_kind
 
 
 def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark) -> dict[str, Value]:
     """The raw values as a variant's instrument gives them."""
-    found = dict(values)
+    changed = dict(values)
     for name, number in variant.values.items():
         value = values.get(name)
         if value is None or value.value is None:
             continue
         if variant.kind in _LABELS:
             number = _moved(value, number, bench.label_limits.get(name, (-np.inf, np.inf)))
-        found[name] = replace(value, value=number)
+        changed[name] = replace(value, value=number)
     if variant.kind == "judge":
         for name, value in values.items():
             measured, at, _ = name.partition("@")
-            if at and measured in found and value.evidence.get("judge") == variant.name:
-                found[measured] = replace(found[measured], evidence=value.evidence)
-    return found
+            if at and measured in changed and value.evidence.get("judge") == variant.name:
+                changed[measured] = replace(changed[measured], evidence=value.evidence)
+    return changed
 
 
 def _moved(raw: Value, corrected: float, limits: Ends) -> float:

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairspace.builders.published import Figure
-from fairspace.submissions.benchmarks.published import KINDS, Published, footnotes, models, source
+from fairspace.submissions.benchmarks.published import KINDS, Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
 
-def rows(standard: str) -> list[Published]:
+def rows(standard: str) -> Iterator[Published]:
     """Table 2's models; under another truth their factuality is not available."""
     reason = f"not available under {standard}: the printed answers are judged by the paper's labels"
-    found = []
-    for (model, kind), own in models("fact_or_fair").items():
-        scores = {figure.score: _share(figure) for figure in own if figure.table == own[0].table}
+    for (_, kind), cells in models("fact_or_fair").items():
+        scores = {cell.score: _share(cell) for cell in cells if cell.table == cells[0].table}
         if standard != "inaugural":
             scores |= {name: not_run(name, reason) for name in scores if "fairness" not in name}
-        found.append(
-            Published(
-                model=model,
-                organisation=own[0].organisation,
-                source=source(own[0]),
-                scores=scores,
-                ranking=f"average_{kind}",
-                unranked=() if standard == "inaugural" else (f"partial: factuality is {reason}",),
-                values={figure.score: _share(figure) for figure in own if figure.table != own[0].table},
-                cohort=KINDS[kind],
-                footnotes=footnotes(own),
-            )
+        yield published_row(
+            cells,
+            scores,
+            f"average_{kind}",
+            unranked=() if standard == "inaugural" else (f"partial: factuality is {reason}",),
+            values={cell.score: _share(cell) for cell in cells if cell.table != cells[0].table},
+            cohort=KINDS[kind],
         )
-    return found
 
 
 def _share(figure: Figure) -> Value:

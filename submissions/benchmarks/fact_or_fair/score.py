@@ -84,12 +84,12 @@ def _weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
 
 def adjustable(standard: FactOrFairStandard) -> Adjustable:
     """Weights of both kinds of fairness, of contexts and of attributes; contexts and attributes may be dropped."""
-    contexts = {f"Contexts of the {_KINDS[kind]}": own for kind, own in CONTEXTS.items()}
+    contexts = {f"Contexts of the {_KINDS[kind]}": names for kind, names in CONTEXTS.items()}
     weights = dict.fromkeys(("factuality", "fairness", *ATTRIBUTES), "the part's share in its mean")
     units = tuple(
         ("factuality" if place == 0 else "fairness", context, attribute)
-        for own in CONTEXTS.values()
-        for place, context in enumerate(own)
+        for names in CONTEXTS.values()
+        for place, context in enumerate(names)
         for attribute in ATTRIBUTES
     )
     return Adjustable(weights, {**contexts, "Attributes": tuple(ATTRIBUTES)}, units=units)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from fairspace.submissions.benchmarks.published import EVALUATORS, Published, footnotes, models, printed, source
+from collections.abc import Iterator
+
+from fairspace.submissions.benchmarks.published import EVALUATORS, Published, models, printed, published_row
 
 
-def rows(standard: str) -> list[Published]:
+def rows(standard: str) -> Iterator[Published]:
     """Table 2, whatever the standard."""
-    return [
-        Published(
-            model=model,
-            organisation=own[0].organisation,
-            source=source(own[0]),
-            scores={figure.score: printed(figure) for figure in own},
-            ranking="TBS",
-            labels={"cohort": evaluator},
-            cohort=EVALUATORS[evaluator],
-            footnotes=footnotes(own),
-        )
-        for (model, evaluator), own in models("genres").items()
-    ]
+    for (_, evaluator), cells in models("genres").items():
+        scores = {cell.score: printed(cell) for cell in cells}
+        yield published_row(cells, scores, "TBS", labels={"cohort": evaluator}, cohort=EVALUATORS[evaluator])

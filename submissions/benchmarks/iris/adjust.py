@@ -35,18 +35,17 @@ _COUNTS = {"RFS_Gen": "generation", "RFS_Und": "tournament"}
 @lru_cache(64)
 def effective_weights(standard: IrisStandard, changed: Adjustment) -> Mapping[str, Weights]:
     """Sector, or `total` -> the values that count there, each with its weight."""
-    found: dict[str, dict[str, float]] = {"total": {}}
+    weights: dict[str, dict[str, float]] = {"total": {}}
     for sector in standard.sectors:
-        own = {name: changed.weight(name) for name in sector_values(sector, standard)}
-        own = {name: weight for name, weight in own.items() if weight and _referred(name, sector, standard, changed)}
-        found[sector] = own
+        counted = [name for name in sector_values(sector, standard) if _is_compared(name, sector, standard, changed)]
+        weights[sector] = {name: weight for name in counted if (weight := changed.weight(name))}
         if part := changed.weight(sector):
-            found["total"] |= {name: part * weight for name, weight in own.items()}
-    return found
+            weights["total"] |= {name: part * weight for name, weight in weights[sector].items()}
+    return weights
 
 
-def _referred(name: str, sector: str, standard: IrisStandard, changed: Adjustment) -> bool:
-    """Whether a value counts with the reader's reference."""
+def _is_compared(name: str, sector: str, standard: IrisStandard, changed: Adjustment) -> bool:
+    """Whether a value is compared with the reference that the reader chose, or with none at all."""
     metric = next((metric for metric in sector_metrics(sector, standard) if metric.name == name), None)
     region = name.rpartition("_")[2] if metric is None else metric.reference
     if not changed.reference or not region:
@@ -57,13 +56,13 @@ def _referred(name: str, sector: str, standard: IrisStandard, changed: Adjustmen
 
 
 def _restated(sector: str, metrics: tuple[Granular, ...], changed: Adjustment) -> dict[str, Granular]:
-    """Attribute with shares of the reader's -> the value of a sector whose place its divergence from them takes."""
-    found: dict[str, Granular] = {}
+    """Attribute of which the reader states shares -> the divergence of a sector that is measured anew against these."""
+    restated: dict[str, Granular] = {}
     for metric in metrics:
         stated = set(GROUP_NAMES.get(metric.attribute, ())) & set(changed.own)
         if metric.sector == sector and metric.metric == _DIVERGENCE and stated:
-            found.setdefault(metric.attribute, metric)
-    return found
+            restated.setdefault(metric.attribute, metric)
+    return restated
 
 
 def adjustable(standard: IrisStandard) -> Adjustable:
@@ -80,13 +79,13 @@ def adjustable(standard: IrisStandard) -> Adjustable:
         references=tuple(regions),
         own=dict(GROUP_NAMES),
         tau=standard.tau,
-        units=tuple((sector, name) for sector, own in names.items() for name in own),
+        units=tuple((sector, name) for sector, values in names.items() for name in values),
         notes={"RFS_Und": drifts} if standard.fidelity_by_goodness else {},
     )
 
 
 def with_own_reference(values: Values, counts: Counts, changed: Adjustment) -> Values:
-    """The raw values with the divergences from the reader's shares in the places of those from the first region's."""
+    """The raw values; divergences from the reader's shares take the places of those from the first region's."""
     return {**values, **{value.name: value for value in _divergences(values, counts, changed)}}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.iris.score import TOTAL, scoring
-from fairspace.submissions.benchmarks.published import Published, footnotes, models, printed, source
+from fairspace.submissions.benchmarks.published import Published, models, printed, published_row, source
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.values import Value, measured, not_run
 
@@ -16,34 +16,29 @@ SECTORS = ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")
 _NOT_AVAILABLE = "not available under {}: the paper does not print the figures that it asks for"
 
 
-def rows(standard: str) -> list[Published]:
+def rows(standard: str) -> Iterator[Published]:
     """Table 3's models; under another standard the sectors that the printed figures still give."""
     released = standard == "inaugural"
-    found = []
-    for (model, _), own in models("iris").items():
-        main = {figure.score: figure for figure in own if figure.table == own[0].table}
-        further = [f for f in own if f.table != own[0].table and f.column != "score" and not f.column.endswith("_sign")]
-        figures = {figure.score: printed(figure) for figure in further}
-        places = {figure.score.split(".")[0]: source(figure) for figure in further}
+    for cells in models("iris").values():
+        main = {cell.score: cell for cell in cells if cell.table == cells[0].table}
+        others = [cell for cell in cells if cell.table != cells[0].table]
+        further = [cell for cell in others if cell.column != "score" and not cell.column.endswith("_sign")]
+        figures = {cell.score: printed(cell) for cell in further}
+        places = {cell.score.split(".")[0]: source(cell) for cell in further}
         as_printed = {name: printed(main[name]) for name in (*SECTORS, TOTAL)}
         scores = as_printed if released else _rescored(figures, places, standard)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
         profiles = {name: main[name].printed for name in ("profile_gen", "profile_und")}
-        found.append(
-            Published(
-                model=model,
-                organisation=own[0].organisation,
-                source=source(own[0]),
-                scores=scores,
-                ranking=TOTAL,
-                unranked=(f"partial: {missing} {why}",) if missing else (),
-                labels={name: code for name, code in profiles.items() if code and released},
-                values=figures,
-                footnotes=footnotes(own) if released else (),
-            )
+        yield published_row(
+            cells,
+            scores,
+            TOTAL,
+            unranked=(f"partial: {missing} {why}",) if missing else (),
+            labels={name: code for name, code in profiles.items() if code and released},
+            values=figures,
+            **{} if released else {"footnotes": ()},
         )
-    return found
 
 
 def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str) -> dict[str, Value]:
