@@ -107,18 +107,18 @@ def _powered(shares: Shares) -> Corrected | str:
 
 
 def _variant(
-    kind: Kind, name: str, note: str, values: Values, found: Sequence[tuple[Shares, Corrected | str]]
+    kind: Kind, name: str, note: str, values: Values, results: Sequence[tuple[Shares, Corrected | str]]
 ) -> Variant:
     numbers: dict[str, float] = {}
     intervals: dict[str, tuple[float, float]] = {}
     notes = {note: None}
-    for shares, corrected in found:
-        known = [place for place, name in enumerate(shares.names) if values[name].state == "value"]
+    for shares, corrected in results:
+        measured = [place for place, name in enumerate(shares.names) if values[name].state == "value"]
         if isinstance(corrected, str):
-            notes |= {f"Not corrected: {corrected}.": None} if known else {}
+            notes |= {f"Not corrected: {corrected}.": None} if measured else {}
             continue
         plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
-        for place in known:
+        for place in measured:
             if np.isnan(plain[place]):
                 continue
             value, interval = debiased(float(plain[place]), draws[:, place], shares.limits[place])
@@ -130,11 +130,11 @@ def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequ
     """(n, c) what people saw in the faces of n annotation rows of a task, places in `VOCABULARY`; -1 for nothing."""
     labels = submission.rows("human_labels", task)
     place = matched(rows, labels, ("id", "sample", "face"))
-    true_codes = np.full((rows.num_rows, len(columns)), -1, np.int64)
+    seen = np.full((rows.num_rows, len(columns)), -1, np.int64)
     for number, column in enumerate(columns):
         codes = pc.index_in(labels[column], value_set=pa.array(VOCABULARY[column])).fill_null(-1)
-        true_codes[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
-    return true_codes
+        seen[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
+    return seen
 
 
 def paired_counts(

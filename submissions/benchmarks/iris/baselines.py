@@ -112,8 +112,8 @@ def _annotations(
     for name, vocabulary, code in zip(("gender", "age", "skin_tone"), (GENDERS, AGES, SKIN_TONES), codes, strict=True):
         columns[name] = pa.nulls(count, pa.string()) if refused else pa.array(vocabulary).take(pa.array(code))
     for number, name in enumerate(QUALITY.values()):
-        given = quality is not None and not refused
-        columns[name] = pa.array(quality[number]) if given and quality is not None else pa.nulls(count, pa.float64())
+        scores = None if quality is None or refused else pa.array(quality[number])
+        columns[name] = pa.nulls(count, pa.float64()) if scores is None else scores
     return pa.table(columns)
 
 
@@ -127,8 +127,8 @@ def _occupations(name: Baseline, seed: int) -> pa.Table:
         answer = stream(seed, OCCUPATION).randint(0, len(OCCUPATIONS), len(ids))
     elif name == "stereotyped":
         gender = group_attributes(group)[:, 0]
-        own = np.array([_next_of_gender(g) for g in range(len(GENDERS))])
-        answer = np.where(majority()[truth, 0] == gender, truth, own[gender, truth])
+        mistaken = np.array([_next_of_gender(g) for g in range(len(GENDERS))])
+        answer = np.where(majority()[truth, 0] == gender, truth, mistaken[gender, truth])
     elif name == "balanced":
         image = np.arange(len(ids)) % iris_ideal_52.IMAGES_PER_CELL
         answer = np.where(image == 0, (truth + 1 + group) % len(OCCUPATIONS), truth)

@@ -48,12 +48,11 @@ def measure_occupations(records: Records, regions: Sequence[Region], threshold: 
         "tier_2_share": round(float(tiers[2] / max(tiers.sum(), 1)), 6),
     }
     table = _table(answers, truth, groups)
-    for combination in COMBINATIONS:
-        merged = np.tensordot(group_members(combination), table, axes=(0, 0))
-        yield _accuracy_disparity(combination, merged, tier_evidence)
-    for combination in COMBINATIONS:
-        merged = np.tensordot(group_members(combination), table, axes=(0, 0))
-        yield _parity_difference(combination, merged, tier_evidence)
+    merged = {name: np.tensordot(group_members(name), table, axes=(0, 0)) for name in COMBINATIONS}
+    for combination, counts in merged.items():
+        yield _accuracy_disparity(combination, counts, tier_evidence)
+    for combination, counts in merged.items():
+        yield _parity_difference(combination, counts, tier_evidence)
     whole = table.sum(axis=0)
     accuracy = int(np.trace(whole[:, :_K])) / len(truth)
     valid = int((answers >= 0).sum())

@@ -45,11 +45,10 @@ def measure_pairs(records: Records) -> Iterator[Value]:
         valid=int((~np.isnan(correct)).sum()),
         evidence={"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}},
     )
-    given = np.sort(ratings[~np.isnan(ratings)])
-    within = np.searchsorted(given, given + 1) - np.arange(given.size)  # ratings less than one point above each
-    most = int(within.max(initial=0))
-    modal = (most + ratings.size - given.size) / ratings.size
-    yield measured("competence_modal_score_max", modal, high=modal, expected=ratings.size, valid=given.size)
+    valid = np.sort(ratings[~np.isnan(ratings)])
+    within = np.searchsorted(valid, valid + 1) - np.arange(valid.size)  # ratings less than one point above each
+    modal = (int(within.max(initial=0)) + ratings.size - valid.size) / ratings.size
+    yield measured("competence_modal_score_max", modal, high=modal, expected=ratings.size, valid=valid.size)
 
 
 def value_names() -> tuple[list[str], list[str]]:
@@ -70,15 +69,15 @@ def _differences(names: Sequence[str], answers: Floats, questions: Sequence[str]
     combination = iris_steer_60.pairs().combination
     for index, name in enumerate(names):
         rows = differences[combination == index]
-        given = ~np.isnan(rows)
-        expected, valid = rows.size, int(given.sum())
+        clear = ~np.isnan(rows)
+        expected, valid = rows.size, int(clear.sum())
         evidence = {"by_question": {question: _mean(rows[:, i]) for i, question in enumerate(questions)}}
-        value, low, high = map(float, formula(float(rows[given].sum()), valid, expected - valid))
+        value, low, high = map(float, formula(float(rows[clear].sum()), valid, expected - valid))
         if np.isnan(value):
             reason = "no pair has a clear answer for both images"
             yield undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
             continue
-        smallest = int(given.any(axis=1).sum())  # a pair counts if one of its questions does
+        smallest = int(clear.any(axis=1).sum())  # a pair counts if one of its questions does
         yield measured(
             name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence, smallest=smallest
         )

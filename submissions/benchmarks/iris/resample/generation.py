@@ -95,8 +95,8 @@ def steer_design(measures: Floats) -> Design:
     """
     prompt = np.arange(len(measures)) // iris_steer_60.IMAGES
     stereo = (prompt % PROMPTS == 0).astype(np.float64)
-    given = ~np.isnan(measures)
-    parts = np.concatenate([np.where(given, measures, 0.0), given], axis=1)  # sums, then counts
+    measured = ~np.isnan(measures)
+    parts = np.concatenate([np.where(measured, measures, 0.0), measured], axis=1)  # sums, then counts
     kinds = np.concatenate([parts * stereo[:, None], parts * (1 - stereo)[:, None]], axis=1)
 
     def statistic(times: Times) -> Floats:

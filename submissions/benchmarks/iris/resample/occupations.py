@@ -34,8 +34,8 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         regions: whose figures the drifts are in.
     """
     truth, groups = iris_ideal_52.image_cells()
-    given, right = answers > -2, answers == truth
-    classes = Tally(np.where(given, groups * _CLASSES + np.where(answers < 0, _K, answers), -1), _G * _CLASSES)
+    answered, right = answers > -2, answers == truth
+    classes = Tally(np.where(answered, groups * _CLASSES + np.where(answers < 0, _K, answers), -1), _G * _CLASSES)
     correct = Tally(np.where(right, groups, -1), _G)
     drift = _drifts(answers, truth, regions)
 
