@@ -55,9 +55,9 @@ class AdjustedBoards:
             SpaceError: ADJUSTED_BUSY if it is not kept, and as many as may wait for such boards already.
         """
         about = (benchmark, standard, changed)
-        found = self._find(about, self.released(benchmark, standard))
-        if found is not None:
-            return found
+        adjusted_rows = self._find(about, self.released(benchmark, standard))
+        if adjusted_rows is not None:
+            return adjusted_rows
         if not self._enter():
             what = f"{ADJUSTED} other adjusted boards are being computed"
             expected, mend = "fewer at a time", "try again in a few seconds; released boards are not affected"
@@ -65,12 +65,12 @@ class AdjustedBoards:
         try:
             with self.making:
                 released = self.released(benchmark, standard)  # which may have changed meanwhile
-                found = self._find(about, released)
-                if found is None:
+                adjusted_rows = self._find(about, released)
+                if adjusted_rows is None:
                     rows = ranked((adjusted_row(row, benchmark, standard, changed) for row in released), benchmark)
-                    found = tuple(tiered(rows, benchmark, standard, changed))
-                    self._keep(about, released, found)
-                return found
+                    adjusted_rows = tuple(tiered(rows, benchmark, standard, changed))
+                    self._keep(about, released, adjusted_rows)
+                return adjusted_rows
         finally:
             with self._lock:
                 self.waiting -= 1
@@ -84,18 +84,18 @@ class AdjustedBoards:
 
     def _find(self, about: Key, released: Rows) -> Rows | None:
         with self._lock:
-            found = self._kept.get(about)
-            if found is None or found[0] is not released:
+            kept = self._kept.get(about)
+            if kept is None or kept[0] is not released:
                 return None
             self._kept.move_to_end(about)
-            return found[1]
+            return kept[1]
 
-    def _keep(self, about: Key, released: Rows, made: Rows) -> None:
+    def _keep(self, about: Key, released: Rows, adjusted_rows: Rows) -> None:
         with self._lock:
             for other, (rows, _) in list(self._kept.items()):  # what is left of the board before
                 if other[:2] == about[:2] and rows is not released:
                     del self._kept[other]
-            self._kept[about] = released, made
+            self._kept[about] = released, adjusted_rows
             self._kept.move_to_end(about)
             while len(self._kept) > ADJUSTED:
                 self._kept.popitem(last=False)

@@ -11,8 +11,10 @@ from typing import Protocol
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.result_events import submission_id
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State, Submission, submission_id
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
@@ -81,17 +83,19 @@ class Intake:
         TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
         """
         if not self.settings.keeps_the_store():
-            found, expected = "temporary storage, deleted with the container", "permanent storage"
+            problem, expected = "temporary storage, deleted with the container", "permanent storage"
             mend = "ask the maintainers to set FAIRSPACE_STORE (see leaderboard_space/OPERATION.md)"
-            raise SpaceError("STORE_NOT_KEPT", "the store", found, expected, mend)
+            raise SpaceError("STORE_NOT_KEPT", "the store", problem, expected, mend)
         size = file.stat().st_size
         if size > self.settings.upload_bytes:
-            found, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
-            raise SpaceError("UPLOAD_TOO_LARGE", "the file", found, most, "submit tables as Parquet; see FORMAT.md")
+            problem, most = f"{size:,} bytes", f"at most {self.settings.upload_bytes:,}"
+            raise SpaceError("UPLOAD_TOO_LARGE", "the file", problem, most, "submit tables as Parquet; see FORMAT.md")
         if organisation and organisation not in user.organisations:
-            known = ", ".join(user.organisations) or "none"
+            organisations = ", ".join(user.organisations) or "none"
             mend = "choose one of your organisations, or submit in your own name"
-            raise SpaceError("ORGANISATION_UNKNOWN", "organisation", repr(organisation), f"one of: {known}", mend)
+            raise SpaceError(
+                "ORGANISATION_UNKNOWN", "organisation", repr(organisation), f"one of: {organisations}", mend
+            )
         with file.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         name = submission_id(user.name, sha256)
@@ -129,51 +133,58 @@ class Intake:
         and locks nobody out once it is right again.
         """
         name = user.name.casefold()
-        own = [one for one in self.state.submissions() if one.user.casefold() == name]
+        submissions = [submission for submission in self.state.submissions() if submission.user.casefold() == name]
         begin, end = _clock(-_DAY), _clock(_AHEAD)
-        recent = [one for one in own if begin < one.clock <= end]
-        failed = (clock for one in own for clock in (*one.failed, *([one.clock] if one.outcome == "failed" else [])))
+        recent = [submission for submission in submissions if begin < submission.clock <= end]
+        failed = (
+            clock
+            for submission in submissions
+            for clock in (*submission.failed, *([submission.clock] if submission.outcome == "failed" else []))
+        )
         return Usage(
-            [one for one in own if one.outcome == "waiting"],
-            [one for one in recent if one.outcome == "scored"],
-            [one for one in recent if one.outcome == "refused"],
+            [submission for submission in submissions if submission.outcome == "waiting"],
+            [submission for submission in recent if submission.outcome == "scored"],
+            [submission for submission in recent if submission.outcome == "refused"],
             [clock for clock in failed if begin < clock <= end],
         )
 
     def _check_quota(self, user: User) -> None:
         """Whether the user may hand in another one now; what waits may yet be scored or faulty, so it counts."""
         settings = self.settings
-        coming = [one for one in self._coming.values() if not self._is_there(one)]
-        if sum(one.outcome == "waiting" for one in self.state.submissions()) + len(coming) >= settings.queue_length:
-            found = f"{settings.queue_length} submissions wait"
-            raise SpaceError("QUEUE_FULL", "the queue", found, "room for another one", "submit it again later")
+        coming = [upload for upload in self._coming.values() if not self._is_there(upload)]
+        if (
+            sum(submission.outcome == "waiting" for submission in self.state.submissions()) + len(coming)
+            >= settings.queue_length
+        ):
+            problem = f"{settings.queue_length} submissions wait"
+            raise SpaceError("QUEUE_FULL", "the queue", problem, "room for another one", "submit it again later")
         used = self.usage(user)
-        waiting = [*used.waiting, *(one for one in coming if one.user.casefold() == user.name.casefold())]
+        waiting = [*used.waiting, *(upload for upload in coming if upload.user.casefold() == user.name.casefold())]
         for code, what, most, counted in (
             ("TOO_MANY_WAITING", "waiting", settings.waiting, waiting),
             ("QUOTA_VALID", "scored or waiting", settings.valid_a_day, [*used.scored, *waiting]),
             ("QUOTA_FAULTY", "faulty or waiting", settings.faulty_a_day, [*used.faulty, *waiting]),
         ):
             if len(counted) >= most:
-                first = min((one.clock for one in counted), default=_clock())
+                first = min((submission.clock for submission in counted), default=_clock())
                 mend = "wait until one is done" if what == "waiting" else f"wait: {first} plus 24 hours"
-                found = f"{len(counted)} {what} submissions of {user.name}"
-                raise SpaceError(code, "the quota", found, f"at most {most}", mend)
+                problem = f"{len(counted)} {what} submissions of {user.name}"
+                raise SpaceError(code, "the quota", problem, f"at most {most}", mend)
         if len(used.failed) >= settings.failed_a_day:
-            found = f"{len(used.failed)} failed attempts of {user.name}"
+            problem = f"{len(used.failed)} failed attempts of {user.name}"
             mend = f"tell the maintainers, or wait: {min(used.failed)} plus 24 hours"
-            raise SpaceError("QUOTA_FAILED", "the quota", found, f"at most {settings.failed_a_day}", mend)
+            raise SpaceError("QUOTA_FAILED", "the quota", problem, f"at most {settings.failed_a_day}", mend)
 
     def _check_attempts(self, before: Submission | None) -> None:
         """Whether one that failed may be tried again."""
         if before is not None and before.attempt >= self.settings.attempts:
-            found, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
-            raise SpaceError("QUOTA_FAILED", f"submission {before.id}", found, most, "send the id to the maintainers")
+            problem, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
+            raise SpaceError("QUOTA_FAILED", f"submission {before.id}", problem, most, "send the id to the maintainers")
 
     def _is_there(self, coming: Submission) -> bool:
         """Whether what is being written is in the log already."""
-        found = self.state.submission(coming.id)
-        return found is not None and found.attempt >= coming.attempt
+        stored = self.state.submission(coming.id)
+        return stored is not None and stored.attempt >= coming.attempt
 
 
 def _clock(later: timedelta = timedelta()) -> str:

@@ -36,11 +36,11 @@ def _mark(state: State, kind: Kind, entry: str, user: User, reason: str) -> Even
 
     Errors: SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError.
     """
-    said = plain(reason).strip()
-    if not 0 < len(said) <= LONGEST:
+    text = plain(reason).strip()
+    if not 0 < len(text) <= LONGEST:
         expected = f"1 to {LONGEST} characters"
         raise SpaceError(
-            "BAD_PARAMETER", "reason", f"{len(said)} characters", expected, "give a reason that everybody can read"
+            "BAD_PARAMETER", "reason", f"{len(text)} characters", expected, "give a reason that everybody can read"
         )
     state.refresh()
     if state.entry(entry) is None:
@@ -53,7 +53,7 @@ def _mark(state: State, kind: Kind, entry: str, user: User, reason: str) -> Even
         return standing
     if kind == "restored" and standing is None:
         raise SpaceError("BAD_PARAMETER", "entry", "a row on the board", "a withdrawn one", "choose another")
-    draft = Draft(kind, f"{kind}:{entry}:{about[-1].number}", {"entry": entry, "by": user.name, "reason": said})
+    draft = Draft(kind, f"{kind}:{entry}:{about[-1].number}", {"entry": entry, "by": user.name, "reason": text})
     (event,) = state.storage.append([draft])
     state.refresh()
     return event

@@ -86,14 +86,14 @@ class Settings:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """The settings that the variables name. UsageError for one that cannot be read."""
-        told = os.environ if environment is None else environment
-        found: dict[str, Any] = {}
+        variables = os.environ if environment is None else environment
+        values: dict[str, Any] = {}
         for about in fields(cls):
             variable = f"FAIRSPACE_{about.name.upper()}"
-            if variable in told and about.name != "insecure_local":
+            if variable in variables and about.name != "insecure_local":
                 least = 0 if about.name in _MAY_BE_0 else 1
-                found[about.name] = _read(variable, told[variable], about.default, least)
-        return cls(**found)
+                values[about.name] = _read(variable, variables[variable], about.default, least)
+        return cls(**values)
 
 
 _MAY_BE_0 = (

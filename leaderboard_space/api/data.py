@@ -7,7 +7,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from fairspace.leaderboard_space.api.models import FACTS, ROW
-from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
@@ -16,8 +16,8 @@ from fairspace.leaderboard_space.boards.views import VIEWS, draft_of
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import Submission
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
@@ -99,12 +99,12 @@ def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
     row = by_entry(space.state.board(name, standard)).get(entry)
     if row is not None:
         return row
-    own = space.state.entry(entry)
-    found = "no such row"
-    if own is not None and own.benchmark == name and own.withdrawn is not None:
-        found = f"it was withdrawn on {own.withdrawn.time[:10]}: {own.withdrawn.reason}"
+    logged = space.state.entry(entry)
+    problem = "no such row"
+    if logged is not None and logged.benchmark == name and logged.withdrawn is not None:
+        problem = f"it was withdrawn on {logged.withdrawn.time[:10]}: {logged.withdrawn.reason}"
     raise SpaceError(
-        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", found, "an entry of this board", "look it up on the board"
+        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", problem, "an entry of this board", "look it up on the board"
     )
 
 
@@ -145,7 +145,7 @@ def standards() -> list[Data]:
 def _settings(standard: Any) -> Data:
     """The numbers and names of a standard; its functions are left out."""
     fields = asdict(standard) if is_dataclass(standard) and not isinstance(standard, type) else vars(standard)
-    return {name: found for name, value in fields.items() if (found := _plain_data(value)) is not None}
+    return {name: plain_value for name, value in fields.items() if (plain_value := _plain_data(value)) is not None}
 
 
 def _plain_data(value: Any) -> Any:
@@ -161,78 +161,78 @@ def _plain_data(value: Any) -> Any:
 def find_submission(space: Space, name: str) -> Data:
     """Where the submission of an id stands. SpaceError UNKNOWN_SUBMISSION."""
     space.state.refresh()
-    found = space.state.submission(name)
-    if found is None:
+    stored = space.state.submission(name)
+    if stored is None:
         mend = "use the id that you got when you submitted"
         raise SpaceError("UNKNOWN_SUBMISSION", plain(name)[:40], "no such submission", "the id of a submission", mend)
-    return submission(space, found)
+    return submission(space, stored)
 
 
-def submission(space: Space, found: Submission) -> Data:
+def submission(space: Space, stored: Submission) -> Data:
     """Where a submission stands, what is wrong with it, or what it came to."""
-    progress = space.jobs.progress(found)
-    row = next((row for row in _own_board(space, found) if row.entry == found.entry), None)
+    progress = space.jobs.progress(stored)
+    row = next((row for row in _own_board(space, stored) if row.entry == stored.entry), None)
     return {
-        "id": found.id,
-        "outcome": found.outcome,
+        "id": stored.id,
+        "outcome": stored.outcome,
         "stage": progress.stage,
         "position": progress.position,
-        "tries": progress.tries if found.outcome == "waiting" else found.tries or None,
+        "tries": progress.tries if stored.outcome == "waiting" else stored.tries or None,
         "since": progress.since,
-        "accepted": found.accepted,
-        "ended": found.ended,
-        "attempt": found.attempt,
-        "organisation": found.organisation,
-        "size": found.size,
-        "faults": [fault.to_json() for fault in found.faults],
-        "reason": found.reason,
-        "same": found.same,
-        "benchmark": found.benchmark,
-        "entry": found.entry,
+        "accepted": stored.accepted,
+        "ended": stored.ended,
+        "attempt": stored.attempt,
+        "organisation": stored.organisation,
+        "size": stored.size,
+        "faults": [fault.to_json() for fault in stored.faults],
+        "reason": stored.reason,
+        "same": stored.same,
+        "benchmark": stored.benchmark,
+        "entry": stored.entry,
         "scores": _values(row.scores) if row is not None else {},
-        "row": f"/model/{found.benchmark}/{found.entry}" if row is not None else "",
-        "address": f"/submission/{found.id}",
+        "row": f"/model/{stored.benchmark}/{stored.entry}" if row is not None else "",
+        "address": f"/submission/{stored.id}",
     }
 
 
-def _own_board(space: Space, found: Submission) -> Sequence[Row]:
-    if not found.benchmark:
+def _own_board(space: Space, stored: Submission) -> Sequence[Row]:
+    if not stored.benchmark:
         return ()
-    return space.state.board(found.benchmark)
+    return space.state.board(stored.benchmark)
 
 
 def queue(space: Space, user: User | None) -> Data:
     """Who is scored and who waits, the next one first; only the ids of the user's own are told."""
-    waiting = [one for one in space.state.submissions() if one.outcome == "waiting"]
-    found = [(space.jobs.progress(one), one) for one in waiting]
-    found.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
-    told = [
+    waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
+    queued = [(space.jobs.progress(item), item) for item in waiting]
+    queued.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
+    lines = [
         {
             "position": progress.position,
             "stage": progress.stage,
-            "since": progress.since or one.accepted,
-            "size": one.size,
-            "id": one.id if user is not None and one.user == user.name else None,
+            "since": progress.since or item.accepted,
+            "size": item.size,
+            "id": item.id if user is not None and item.user == user.name else None,
         }
-        for progress, one in found
+        for progress, item in queued
     ]
-    return {"length": len(told), "waiting": told[:MOST_WAITING]}
+    return {"length": len(lines), "waiting": lines[:MOST_WAITING]}
 
 
 def events(space: Space, after: int, limit: int) -> Data:
     """The public log after an event."""
-    told: list[Data] = []
+    public: list[Data] = []
     for event in space.storage.events(after):
-        if len(told) == limit:
+        if len(public) == limit:
             break
-        told.append(public_event(space, event))
-    return {"last": told[-1]["number"] if told else after, "events": told}
+        public.append(public_event(space, event))
+    return {"last": public[-1]["number"] if public else after, "events": public}
 
 
 def public_event(space: Space, event: Event) -> Data:
     """What everybody may know of an event."""
-    told = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
-    entry = space.state.entry(told["entry"]) if "entry" in told else None
+    fields = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
+    entry = space.state.entry(fields["entry"]) if "entry" in fields else None
     if entry is not None:
-        told["benchmark"] = entry.benchmark
-    return {"number": event.number, "time": event.time, "kind": event.kind} | told
+        fields["benchmark"] = entry.benchmark
+    return {"number": event.number, "time": event.time, "kind": event.kind} | fields

@@ -30,8 +30,8 @@ from fairspace.leaderboard_space.api.models import (
 from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
 from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import Submission
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
 from fairspace.leaderboard_space.web.store_threads import with_store
 from fairspace.leaderboard_space.web.uploads import received
@@ -85,8 +85,8 @@ def _cached(request: Request, make: Make, version: int) -> Response:
     sent = {part.strip() for part in request.headers.get("if-none-match", "").split(",")}
     if tag in sent:
         return Response(status_code=304, headers=headers)
-    made = make(space)
-    content = made if isinstance(made, str) else orjson.dumps(made)
+    answer = make(space)
+    content = answer if isinstance(answer, str) else orjson.dumps(answer)
     return Response(content, headers=headers, media_type="application/json")
 
 
@@ -94,10 +94,10 @@ def _version(request: Request, benchmark: str = "") -> int:
     return space_of(request).state.version(benchmark)
 
 
-def _fresh(made: Any, status: int = 200) -> Response:
+def _fresh(content: Any, status: int = 200) -> Response:
     """What depends on the queue or on who asks."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(orjson.dumps(made), status, headers, "application/json")
+    return Response(orjson.dumps(content), status, headers, "application/json")
 
 
 @router.get("/boards", response_model=list[BoardAbout])
@@ -169,10 +169,10 @@ async def submit(request: Request) -> Response:
     """
     user, space = required_user(request), space_of(request)
     async with received(request) as (file, organisation):
-        found: Submission = await with_store(space.intake.accept, file, user, organisation)
-    answer = _fresh(await run_in_threadpool(data.submission, space, found))
-    answer.status_code = 202 if found.outcome == "waiting" else 200
-    answer.headers["Location"] = f"/api/v1/submissions/{found.id}"
+        accepted: Submission = await with_store(space.intake.accept, file, user, organisation)
+    answer = _fresh(await run_in_threadpool(data.submission, space, accepted))
+    answer.status_code = 202 if accepted.outcome == "waiting" else 200
+    answer.headers["Location"] = f"/api/v1/submissions/{accepted.id}"
     return answer
 
 

@@ -51,9 +51,9 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
     """What the parameters change about a standard. SpaceError BAD_PARAMETER."""
     weights = _pairs("weights", parameters.getlist("weights")) | _fields(WEIGHT, parameters)
     reference = parameters.get("reference", "").strip()
-    own = _pairs("own", parameters.getlist("own"))
+    shares = _pairs("own", parameters.getlist("own"))
     if reference == OWN:
-        own |= _fields(SHARE, parameters)
+        shares |= _fields(SHARE, parameters)
     smallest, tau = parameters.get("smallest", "").strip(), parameters.get("tau", "").strip()
     if smallest and not (smallest.isascii() and smallest.isdigit() and len(smallest) < 8):
         raise _bad("smallest", repr(smallest[:40]), "a whole number from 0 on")
@@ -65,14 +65,14 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
                 weights=weights,
                 dropped=frozenset(_parts("drop", parameters.getlist("drop"))),
                 reference=reference,
-                own=own,
+                own=shares,
                 smallest_group=int(smallest or 0),
                 tau=_number("tau", tau) if tau else None,
             ),
         )
     except UsageError as error:
-        where, _, found = str(error).partition(": ")
-        raise _bad(where, found, "a part of this standard, and a number in its range") from error
+        where, _, problem = str(error).partition(": ")
+        raise _bad(where, problem, "a part of this standard, and a number in its range") from error
 
 
 def adjusts(parameters: QueryParams) -> bool:
@@ -85,7 +85,7 @@ def decimal(number: float) -> str:
     return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
 
 
-def told(changed: Adjustment) -> dict[str, str]:
+def parameters_of(changed: Adjustment) -> dict[str, str]:
     """The parameters of an adjustment; none of the standard as released."""
     parts = {
         "weights": _joined(changed.weights),
@@ -100,7 +100,7 @@ def told(changed: Adjustment) -> dict[str, str]:
 
 def words(changed: Adjustment) -> str:
     """An adjustment in one line, '' for none: `weights IFS_Gen:2; tau 65`."""
-    return "; ".join(f"{name} {text}" for name, text in told(changed).items())
+    return "; ".join(f"{name} {text}" for name, text in parameters_of(changed).items())
 
 
 def _joined(numbers: Mapping[str, float]) -> str:
@@ -117,15 +117,15 @@ def _parts(parameter: str, texts: Sequence[str]) -> list[str]:
 
 
 def _pairs(parameter: str, texts: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in _parts(parameter, texts):
         name, colon, number = part.partition(":")
         if not colon or not _NAME.fullmatch(name):
             raise _bad(parameter, repr(part[:40]), "names with numbers, such as NAME:2")
-        if name in found:
+        if name in numbers:
             raise _bad(parameter, f"{name[:40]} twice", "each name once")
-        found[name] = _number(parameter, number)
-    return found
+        numbers[name] = _number(parameter, number)
+    return numbers
 
 
 def _fields(begin: str, parameters: QueryParams) -> dict[str, float]:
@@ -142,8 +142,10 @@ def _number(parameter: str, text: str) -> float:
     return round(float(text), DECIMALS)
 
 
-def _bad(where: str, found: str, expected: str) -> SpaceError:
-    return SpaceError("BAD_PARAMETER", where[:60], found, expected, "change it, or leave it out to use the standard's")
+def _bad(where: str, problem: str, expected: str) -> SpaceError:
+    return SpaceError(
+        "BAD_PARAMETER", where[:60], problem, expected, "change it, or leave it out to use the standard's"
+    )
 
 
 @dataclass(frozen=True)
@@ -171,18 +173,18 @@ class Move:
     @property
     def codes(self) -> list[tuple[str, str, str]]:
         """Of each profile code that changed: the task, before and after; – where there is none."""
-        found = []
+        changed = []
         for task, name in (("understanding", "profile_und"), ("generation", "profile_gen")):
             then, now = self.before.labels.get(name, ""), self.row.labels.get(name, "")
             if then != now:
-                found.append((task, then or "–", now or "–"))
-        return found
+                changed.append((task, then or "–", now or "–"))
+        return changed
 
 
 def moves(rows: Iterable[Row], released: Mapping[str, Row]) -> dict[str, Move]:
     """Entry -> what moved, of the rows of which something did."""
-    found = (Move(row, released[row.entry]) for row in rows if row.entry in released)
-    return {move.row.entry: move for move in found if move.rank or move.codes}
+    moved = (Move(row, released[row.entry]) for row in rows if row.entry in released)
+    return {move.row.entry: move for move in moved if move.rank or move.codes}
 
 
 @dataclass(frozen=True)

@@ -61,39 +61,39 @@ def lines(benchmark: str, rows: Sequence[Row], standard: str = "inaugural") -> d
     """Heading -> lines: the scores, the values that the benchmark describes, then further ones by kind of value."""
     between = differences(benchmark, rows, standard)
     scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]
-    found: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
+    groups: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
     about = find_benchmark(benchmark).about()
     shown: set[str] = set()
     for heading, values in about.values.items():
-        found[heading] = [_line(value.name, value.title, rows, value.name, *value.printed) for value in values]
+        groups[heading] = [_line(value.name, value.title, rows, value.name, *value.printed) for value in values]
         shown |= {name for value in values for name in (value.name, *value.printed)}
     scores = set(_names(rows, "scores"))
     for name in _names(rows, "values"):
         if name in shown or name in scores:
             continue
-        found.setdefault(about.further or _heading(name), []).append(_line(name, "", rows, name))
-    return {heading: those for heading, those in found.items() if those}
+        groups.setdefault(about.further or _heading(name), []).append(_line(name, "", rows, name))
+    return {heading: those for heading, those in groups.items() if those}
 
 
-def _with_differences(line: Line, rows: Sequence[Row], found: Sequence[Mapping[str, Difference]]) -> Line:
+def _with_differences(line: Line, rows: Sequence[Row], by_row: Sequence[Mapping[str, Difference]]) -> Line:
     """The line with how sure its differences are."""
     cells = []
-    for cell, row, own in zip(line.cells, rows, found, strict=True):
-        one, value = own.get(line.name), value_of(row, line.name)
-        if one is not None and cell.difference and value is not None:
-            cell = replace(cell, between=_between(one, cell, value))
+    for cell, row, row_differences in zip(line.cells, rows, by_row, strict=True):
+        difference, value = row_differences.get(line.name), value_of(row, line.name)
+        if difference is not None and cell.difference and value is not None:
+            cell = replace(cell, between=_between(difference, cell, value))
         cells.append(cell)
     return replace(line, cells=cells)
 
 
-def _between(one: Difference, cell: Cell, value: Value) -> str:
+def _between(difference: Difference, cell: Cell, value: Value) -> str:
     """'difference -0.31 to +0.12: not significant'; a ratio with its number, because the cell has the difference."""
-    if one.ratio:
-        ratio, low, high = (number(end, RATIO_DIGITS) for end in (one.value, one.low, one.high))
-        return f"ratio {ratio}, {low} to {high}: {one.verdict}"
+    if difference.ratio:
+        ratio, low, high = (number(end, RATIO_DIGITS) for end in (difference.value, difference.low, difference.high))
+        return f"ratio {ratio}, {low} to {high}: {difference.verdict}"
     digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
-    low, high = (number(scale * end, digits, signed=True) for end in (one.low, one.high))
-    return f"difference {low} to {high}: {one.verdict}"
+    low, high = (number(scale * end, digits, signed=True) for end in (difference.low, difference.high))
+    return f"difference {low} to {high}: {difference.verdict}"
 
 
 def _names(rows: Sequence[Row], kind: str) -> list[str]:
@@ -105,7 +105,7 @@ def _heading(name: str) -> str:
 
 
 def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
-    values = [next((v for own in names if (v := value_of(row, own)) is not None), None) for row in rows]
+    values = [next((v for candidate in names if (v := value_of(row, candidate)) is not None), None) for row in rows]
     first = values[0] if values else None
     percent = any(value is not None and _printed(value).endswith("%") for value in values)
     cells = [
@@ -149,8 +149,8 @@ def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> 
     if value.uncertainty is not None:
         ends = (value.uncertainty.low, value.uncertainty.high)
         interval = " to ".join(number(scale * end, digits) for end in ends)
-    told = coverage(value) if incomplete else ""
-    return Cell(text, bounds, told, difference=difference, computed=computed, interval=interval)
+    counted = coverage(value) if incomplete else ""
+    return Cell(text, bounds, counted, difference=difference, computed=computed, interval=interval)
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -188,11 +188,11 @@ def _parameters(row: Row) -> str:
 
 def making(rows: Sequence[Row]) -> dict[str, list[str]]:
     """How the figures came to be: heading -> one text per model, plain; '–' where a model has nothing of it."""
-    found: dict[str, list[str]] = {"Source": [plain(row.source) for row in rows]}
-    told = [dict(_made(row)) for row in rows]
-    for heading in dict.fromkeys(heading for one in told for heading in one):
-        found[heading] = [one.get(heading, "–") for one in told]
-    return found
+    texts: dict[str, list[str]] = {"Source": [plain(row.source) for row in rows]}
+    by_row = [dict(_made(row)) for row in rows]
+    for heading in dict.fromkeys(heading for row_texts in by_row for heading in row_texts):
+        texts[heading] = [row_texts.get(heading, "–") for row_texts in by_row]
+    return texts
 
 
 def _made(row: Row) -> Iterator[tuple[str, str]]:

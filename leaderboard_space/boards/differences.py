@@ -65,12 +65,12 @@ def differences(benchmark: str, rows: Sequence[Row], standard: str) -> list[dict
     chosen = find_standard(bench, standard)
     limits = bench.scoring(chosen, AS_RELEASED).limits
     first, *others = [_turned(bench, row, chosen) for row in rows]
-    found: list[dict[str, Difference]] = [{}]
-    for own in others:
-        pairs = {name: (own[name], first[name], limits.get(name, WITHOUT)) for name in own if name in first}
-        made = {name: difference(*pair, bench.logarithmic) for name, pair in pairs.items()}
-        found.append({name: one for name, one in made.items() if one is not None})
-    return found
+    by_row: list[dict[str, Difference]] = [{}]
+    for other in others:
+        pairs = {name: (other[name], first[name], limits.get(name, WITHOUT)) for name in other if name in first}
+        by_score = {name: difference(*pair, bench.logarithmic) for name, pair in pairs.items()}
+        by_row.append({name: result for name, result in by_score.items() if result is not None})
+    return by_row
 
 
 def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[float, Floats]]:
@@ -79,40 +79,40 @@ def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[flo
     if result is None or result.draws is None:
         return {}
     drawn = bench.table_of(result.scored, standard).replicates(result.draws.columns())
-    found = {}
+    by_score = {}
     for name, column in turned(bench, result.scored, drawn).items():
         value = result.scored.scores[name].value
         if value is not None:
-            found[name] = (value, column)
-    return found
+            by_score[name] = (value, column)
+    return by_score
 
 
 def difference(
-    own: tuple[float, Floats], first: tuple[float, Floats], limits: tuple[float, float], logarithmic: bool
+    other: tuple[float, Floats], first: tuple[float, Floats], limits: tuple[float, float], logarithmic: bool
 ) -> Difference | None:
     """One score's difference; None with too few draws that both have.
 
     Args:
-        own: the value of the score and (k,) its draws, turned round; nan where one has no number.
+        other: the value of the score and (k,) its draws, turned round; nan where one has no number.
         first: the same of the first model.
         limits: what the score can be.
         logarithmic: as `Benchmark.logarithmic`; it is a ratio then, if all numbers are above 0.
     """
-    common = min(len(own[1]), len(first[1]))
-    x, y = own[1][:common], first[1][:common]
+    common = min(len(other[1]), len(first[1]))
+    x, y = other[1][:common], first[1][:common]
     both = np.isfinite(x) & np.isfinite(y)
     if both.sum() < FEWEST_DRAWS:
         return None
     x, y = x[both], y[both]
-    ratio = logarithmic and min(own[0], first[0], x.min(), y.min()) > 0
-    value = float(np.log(own[0] / first[0])) if ratio else own[0] - first[0]
+    ratio = logarithmic and min(other[0], first[0], x.min(), y.min()) > 0
+    value = float(np.log(other[0] / first[0])) if ratio else other[0] - first[0]
     draws = np.log(x / y) if ratio else x - y
     error = float(draws.std(ddof=1))
     unbiased = value - TIED * (value - float(draws.mean()))
     low, high = min(value, unbiased) - Z * error, max(value, unbiased) + Z * error
     errors = abs(value) / error if error > 0 else float("inf") if value else 0.0
     if ratio:
-        value, low, high = own[0] / first[0], float(np.exp(low)), float(np.exp(high))
+        value, low, high = other[0] / first[0], float(np.exp(low)), float(np.exp(high))
         return Difference(value, min(low, value), max(high, value), True, errors)
     widest = limits[1] - limits[0]
     return Difference(value, min(max(low, -widest), value), max(min(high, widest), value), False, errors)

@@ -75,17 +75,17 @@ def _framed(tokens: list[Token], aliases: dict[int, str]) -> list[Token]:
 
     A heading that is a name, such as E-IRIS-01, is found in capitals, too.
     """
-    found: list[Token] = []
+    framed: list[Token] = []
     number = 0
     for token in tokens:
         if token.type == "table_open":
             number += 1
             label = {"class": "scroll", "role": "region", "aria-label": f"Table {number}", "tabindex": "0"}
-            found.append(Token("div_open", "div", 1, attrs=dict(label), block=True))
+            framed.append(Token("div_open", "div", 1, attrs=dict(label), block=True))
         if id(token) in aliases:
-            found.append(Token("span_open", "span", 1, attrs={"id": aliases[id(token)]}))
-            found.append(Token("span_close", "span", -1))
-        found.append(token)
+            framed.append(Token("span_open", "span", 1, attrs={"id": aliases[id(token)]}))
+            framed.append(Token("span_close", "span", -1))
+        framed.append(token)
         if token.type == "table_close":
-            found.append(Token("div_close", "div", -1, block=True))
-    return found
+            framed.append(Token("div_close", "div", -1, block=True))
+    return framed

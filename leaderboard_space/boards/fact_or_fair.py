@@ -120,14 +120,14 @@ def _plane(points: Sequence[plots.Point], groups: int) -> go.Figure:
 def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tuple[Value, Value]]:
     """Kind of question -> (S_fact under a truth, S_E), for those that the row has."""
     version = "" if truth == "paper" else f"{truth}_"
-    found = {}
+    by_question = {}
     for question, contexts in CONTEXTS.items():
         for context in contexts:
             x = value_of(row, f"factuality_{version}{context}_{attribute}")
             y = value_of(row, f"entropy_{context}_{attribute}")
             if x is not None and y is not None and x.value is not None and y.value is not None:
-                found[question] = (x, y)
-    return found
+                by_question[question] = (x, y)
+    return by_question
 
 
 def _basic(source: Source) -> tuple[list[str], list[plots.Series], Table]:
@@ -137,8 +137,8 @@ def _basic(source: Source) -> tuple[list[str], list[plots.Series], Table]:
         plots.Series(row.model, [value_of(row, name) for name in _NAMES[kind_of(row)]], 100.0) for row in source.chosen
     ]
     lines = [
-        [plain(one.model), row.cohort, *(cell(row, value, 2, 100) for value in one.values)]
-        for one, row in zip(series, source.chosen, strict=True)
+        [plain(line.model), row.cohort, *(cell(row, value, 2, 100) for value in line.values)]
+        for line, row in zip(series, source.chosen, strict=True)
     ]
     return headers, series, Table(["Model", "Kind", *(f"{header}, %" for header in headers)], lines)
 

@@ -60,7 +60,7 @@ def _relations(source: Source) -> Drawing:
     titles = [f"{metric} {title}" for metric, title in METRICS.items()]
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
     note = f"Not printed by relational model: {', '.join(printed)}." if printed else ""
-    if not any(number is not None for panel in series for one in panel for number in one.numbers()):
+    if not any(number is not None for panel in series for line in panel for number in line.numbers()):
         return Drawing(None, table, f"No metric has a number. {note}".strip())
     return Drawing(partial(plots.panels, titles, list(_CODES.values()), series, 2), table, note)
 
@@ -91,8 +91,8 @@ def _deviations(source: Source) -> tuple[list[str], list[plots.Series], Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
     series = [plots.Series(_named(row), [_deviation(row, metric) for metric in METRICS]) for row in source.chosen]
     lines = [
-        [plain(one.model), *(cell(row, value, 2) for value in one.values)]
-        for one, row in zip(series, source.chosen, strict=True)
+        [plain(line.model), *(cell(row, value, 2) for value in line.values)]
+        for line, row in zip(series, source.chosen, strict=True)
     ]
     return names, series, Table(["Model", *names], lines)
 

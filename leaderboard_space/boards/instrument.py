@@ -47,7 +47,7 @@ class Scored:
     """A score and its range over the variants of a kind."""
 
     name: str
-    own: str
+    measured: str
     low: str
     high: str
 
@@ -61,7 +61,7 @@ class Line:
     """
 
     name: str
-    own: tuple[str, str]
+    measured: tuple[str, str]
     debiased: str
     cells: Sequence[tuple[str, str]]
 
@@ -94,12 +94,12 @@ class Part:
 def instrument(result: Result, standard: str) -> list[Part]:
     """What is known of the instrument's error, by kind; empty where nothing is."""
     ranges = variant_scores(result, standard)
-    found = []
+    parts = []
     for kind in KINDS:
         variants = [variant for variant in result.variants if variant.kind == kind]
         if variants:
-            found.append(_part(kind, variants, result.values, result.scored.scores, ranges.get(kind, {})))
-    return found
+            parts.append(_part(kind, variants, result.values, result.scored.scores, ranges.get(kind, {})))
+    return parts
 
 
 def _part(
@@ -111,13 +111,13 @@ def _part(
 ) -> Part:
     names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
     cells = {name: [_cell(variant, name) for variant in variants] for name in names}
-    lines = [Line(name, _own(values[name]), _debiased(values[name]), own) for name, own in cells.items()]
+    lines = [Line(name, _own(values[name]), _debiased(values[name]), by_variant) for name, by_variant in cells.items()]
     moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
-    told = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
+    moved_scores = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
     title, about = TITLES[kind]
     notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
     same = len(ranges) - len(moved)
-    return Part(title, about, [plain(v.name) for v in variants], [*notes], lines, told, same, kind in _LABELS)
+    return Part(title, about, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
 
 
 def _own(value: Value) -> tuple[str, str]:

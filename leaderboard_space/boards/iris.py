@@ -87,13 +87,13 @@ def caution(standard: str) -> str:
 
 def _beyond(rows: Sequence[Row], top: float) -> str:
     """Whose scores stand beyond the end of a figure's axis, and how large they are."""
-    told = [
+    beyond = [
         f"{shortened(plain(row.model), 40)} {title} {number(value, 0)}"
         for row in rows
         for name, title in SECTORS.items()
         if (value := figure_of(row, name)) is not None and value > top
     ]
-    return f"Beyond the end of the axis ({top:.0f}): {', '.join(told)}." if told else ""
+    return f"Beyond the end of the axis ({top:.0f}): {', '.join(beyond)}." if beyond else ""
 
 
 def _sectors(rows: Sequence[Row]) -> list[plots.Series]:
@@ -153,11 +153,11 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
     entries = {row.entry for row in chosen}
     figure = go.Figure()
     for task, title in TASKS.items():
-        own = sorted((row for row in rows if _in_task(row, task)), key=lambda row: row.provenance != "published")
-        axes = [plots.Series("", [row.scores[f"{axis}_{task}"] for row in own]) for axis in AXES]
+        members = sorted((row for row in rows if _in_task(row, task)), key=lambda row: row.provenance != "published")
+        axes = [plots.Series("", [row.scores[f"{axis}_{task}"] for row in members]) for axis in AXES]
         numbers = [axis.numbers() for axis in axes]
         errors = {}
-        if len(own) <= FEW:
+        if len(members) <= FEW:
             thin = {"thickness": 2, "width": 0, "color": FAINT}
             errors = {f"error_{name}": axis.errors() | thin for name, axis in zip("xyz", axes, strict=True)}
         figure.add_scatter3d(
@@ -167,12 +167,12 @@ def _solid(rows: Sequence[Row], chosen: Sequence[Row], level: float, reach: floa
             **errors,
             mode="markers+text" if entries else "markers",
             name=title,
-            text=[plots.label(row.model) if row.entry in entries else "" for row in own],
-            customdata=[f"{plot(shortened(plain(row.model), 60))} ({visibility(row)})" for row in own],
+            text=[plots.label(row.model) if row.entry in entries else "" for row in members],
+            customdata=[f"{plot(shortened(plain(row.model), 60))} ({visibility(row)})" for row in members],
             marker={
-                "size": [8 if row.entry in entries else 5 for row in own],
+                "size": [8 if row.entry in entries else 5 for row in members],
                 "color": _COLOURS[task],
-                "symbol": [plots.SYMBOLS[visibility(row)] for row in own],
+                "symbol": [plots.SYMBOLS[visibility(row)] for row in members],
             },
             hovertemplate="%{customdata}<br>IFS %{x:.1f}, RFS %{y:.1f}, BIS %{z:.1f}<extra>" + title + "</extra>",
         )

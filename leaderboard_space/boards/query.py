@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards import adjusting
-from fairspace.leaderboard_space.boards.adjusting import DECIMALS, decimal, read_adjustment, told
+from fairspace.leaderboard_space.boards.adjusting import DECIMALS, decimal, parameters_of, read_adjustment
 from fairspace.leaderboard_space.boards.telling import PROVENANCES
-from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view, known
+from fairspace.leaderboard_space.boards.views import check_choice, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 
@@ -55,9 +55,9 @@ class BoardQuery:
     Args:
         benchmark: its name.
         columns: a key of `COLUMN_SETS`.
-        adjustment: what the reader changes about the standard, told by `adjusting.PARAMETERS`.
+        adjustment: what the reader changes about the standard; see `adjusting.PARAMETERS`.
 
-    The others are told by `PARAMETERS`.
+    `PARAMETERS` says what the others are.
     """
 
     benchmark: str
@@ -81,30 +81,30 @@ class BoardQuery:
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
         """What the parameters ask for; those of other names are ignored. SpaceError BAD_PARAMETER."""
-        said = {name: parameters.get(name, "").strip() for name in parameters}
-        for name, text in said.items():
+        texts = {name: parameters.get(name, "").strip() for name in parameters}
+        for name, text in texts.items():
             if len(text) > LONGEST and name not in ("models", "weights", "drop", "own"):
-                found, expected = f"{len(text)} characters", f"at most {LONGEST}"
-                raise SpaceError("BAD_PARAMETER", name[:40], found, expected, "shorten it")
-        view = chosen_view(benchmark or said.get("benchmark", ""))
-        standard = chosen_standard(view.benchmark, standard or said.get("standard", ""))
+                problem, expected = f"{len(text)} characters", f"at most {LONGEST}"
+                raise SpaceError("BAD_PARAMETER", name[:40], problem, expected, "shorten it")
+        view = chosen_view(benchmark or texts.get("benchmark", ""))
+        standard = chosen_standard(view.benchmark, standard or texts.get("standard", ""))
         return cls(
             view.benchmark,
             standard,
-            said.get("table", ""),
-            known("columns", said.get("columns", ""), COLUMN_SETS),
-            said.get("q", ""),
-            _size("size_from", said.get("size_from", "")),
-            _size("size_to", said.get("size_to", "")),
-            said.get("licence", ""),
-            said.get("architecture", ""),
-            known("open_weights", said.get("open_weights", ""), ("", "yes", "no")),
-            said.get("task", ""),
-            known("provenance", said.get("provenance", ""), ("", *PROVENANCES)),
-            known("ranked", said.get("ranked", ""), ("", "1")) == "1",
+            texts.get("table", ""),
+            check_choice("columns", texts.get("columns", ""), COLUMN_SETS),
+            texts.get("q", ""),
+            _size("size_from", texts.get("size_from", "")),
+            _size("size_to", texts.get("size_to", "")),
+            texts.get("licence", ""),
+            texts.get("architecture", ""),
+            check_choice("open_weights", texts.get("open_weights", ""), ("", "yes", "no")),
+            texts.get("task", ""),
+            check_choice("provenance", texts.get("provenance", ""), ("", *PROVENANCES)),
+            check_choice("ranked", texts.get("ranked", ""), ("", "1")) == "1",
             _entries(parameters.getlist("models")),
-            said.get("sort", ""),
-            _page(said.get("page", "")),
+            texts.get("sort", ""),
+            _page(texts.get("page", "")),
             read_adjustment(parameters, view.benchmark, standard),
         )
 
@@ -123,12 +123,12 @@ class BoardQuery:
             value = getattr(self, about.name)
             if value != about.default:
                 parts[about.name] = _told(value)
-        return parts | told(self.adjustment)
+        return parts | parameters_of(self.adjustment)
 
     @property
     def adjusted(self) -> dict[str, str]:
         """The parameters of the adjustment; none of the standard as released."""
-        return told(self.adjustment)
+        return parameters_of(self.adjustment)
 
     def released(self) -> str:
         """The address of the same rows under the standard as it was released."""

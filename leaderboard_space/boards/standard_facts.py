@@ -62,20 +62,20 @@ def parameters(standard: Any, other: Any = None) -> list[Parameter]:
     """Every parameter of a standard, with what another one has in its place where they differ."""
     mine, theirs = _settings(standard), {} if other is None else _settings(other)
     names = [*mine, *(name for name in theirs if name not in mine)]
-    found, told = [], set()
+    listed, explained = [], set()
     for name in names:
         key = name.split(".")[0]
         value, before = mine.get(name, "–"), theirs.get(name, "–")
-        meaning = "" if key in told else MEANING.get(key, "")
-        told.add(key)
-        found.append(Parameter(name, meaning, value, before if other is not None and before != value else None))
-    return found
+        meaning = "" if key in explained else MEANING.get(key, "")
+        explained.add(key)
+        listed.append(Parameter(name, meaning, value, before if other is not None and before != value else None))
+    return listed
 
 
 def _settings(standard: Any) -> dict[str, str]:
-    told = document("", standard)
-    count = {"metrics": f"{len(told['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in told else {}
-    rest = {name: _text(value) for name, value in fields({k: v for k, v in told.items() if k not in _TOLD})}
+    values = document("", standard)
+    count = {"metrics": f"{len(values['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in values else {}
+    rest = {name: _text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
     return count | rest
 
 
@@ -147,18 +147,18 @@ def triggers(benchmark: str, standard: Any, rows: Sequence[Row]) -> tuple[Succes
     """Whether a next standard is due, with the models that say so; None for benchmarks whose papers ask for none."""
     if not find_benchmark(benchmark).about().succession:
         return None
-    found = succession(rows, standard.name, standard.sectors, standard.cohort, INTERVALS)
+    result = succession(rows, standard.name, standard.sectors, standard.cohort, INTERVALS)
     lines = [
         [
-            plain(one.model),
-            plain(one.organisation),
-            ", ".join(f"{sector.replace('_', ' ')} {number(low, 1)}" for sector, low in one.sectors.items()),
-            "no interval" if one.surely is None else ", ".join(one.surely).replace("_", " ") or "none",
+            plain(model.model),
+            plain(model.organisation),
+            ", ".join(f"{sector.replace('_', ' ')} {number(low, 1)}" for sector, low in model.sectors.items()),
+            "no interval" if model.surely is None else ", ".join(model.surely).replace("_", " ") or "none",
         ]
-        for one in found.reached
+        for model in result.reached
     ]
     headers = ["Model", "Institution", "Sectors, worst case", "Also at the interval's low end"]
-    return found, Table(headers, lines[:INTERVALS])
+    return result, Table(headers, lines[:INTERVALS])
 
 
 def references(benchmark: str) -> Sequence[str]:

@@ -100,17 +100,17 @@ def _labour(source: Source) -> Drawing:
     figures = official()
     series, absent = [], []
     for row in source.chosen:
-        told = _evidence(source, row, "gender_occupation").get("by_instance", {})
-        if not told:
+        counts = _evidence(source, row, "gender_occupation").get("by_instance", {})
+        if not counts:
             absent.append(plain(row.model))
             continue
-        series.append(plots.Series(row.model, [_women(name, told.get(name)) for name in figures], 100.0))
+        series.append(plots.Series(row.model, [_women(name, counts.get(name)) for name in figures], 100.0))
     lines = [
-        [name, category, number(100 * share, 1), *(telling.told(one.values[place], 1, 100) for one in series)]
+        [name, category, number(100 * share, 1), *(telling.value_text(line.values[place], 1, 100) for line in series)]
         for place, (name, (category, share)) in enumerate(figures.items())
     ]
     headers = ["Occupation", "Official category", "Women who work in it, %"]
-    table = Table([*headers, *(f"{plain(one.model)}: women picked, %" for one in series)], lines)
+    table = Table([*headers, *(f"{plain(line.model)}: women picked, %" for line in series)], lines)
     note = f"Official shares: {LABOUR_SOURCE}."
     if absent:
         note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
@@ -125,40 +125,42 @@ def _labour(source: Source) -> Drawing:
     )
 
 
-def _women(name: str, told: Mapping[str, Any] | None) -> Value | None:
+def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
     """The share of the picks that fall on a woman; unanswered questions could have been either."""
-    if not told:
+    if not counts:
         return None
-    women, asked = told["wins"]["female"], sum(told["wins"].values()) + told["unanswered"]
-    valid = asked - told["unanswered"]
+    women, offered = counts["wins"]["female"], sum(counts["wins"].values()) + counts["unanswered"]
+    valid = offered - counts["unanswered"]
     if not valid:
-        return undefined(name, "no answer names a group", expected=asked)
-    high = (women + told["unanswered"]) / asked
-    return measured(name, women / valid, low=women / asked, high=high, expected=asked, valid=valid)
+        return undefined(name, "no answer names a group", expected=offered)
+    high = (women + counts["unanswered"]) / offered
+    return measured(name, women / valid, low=women / offered, high=high, expected=offered, valid=valid)
 
 
 def _wins(source: Source) -> Drawing:
     """Who is picked over whom, for occupations and for descriptors."""
-    titles, found, lines, absent = [], [], [], []
+    titles, matrices, lines, absent = [], [], [], []
     for row in source.chosen:
         for scenario in ("occupation", "descriptor"):
-            told = _evidence(source, row, f"race_{scenario}").get("win_matrix", {})
-            if not told:
+            by_name = _evidence(source, row, f"race_{scenario}").get("win_matrix", {})
+            if not by_name:
                 absent.append(f"{plain(row.model)}, {scenario}")
                 continue
             whose = f"{plots.label(row.model)}<br>" if len(source.chosen) > 1 else ""
             titles.append(f"{whose}{scenario}s")
-            found.append(told["all"])
-            for name, matrix in told.items():
+            matrices.append(by_name["all"])
+            for name, matrix in by_name.items():
                 for group, line in zip(RACES, matrix, strict=True):
                     shares = [number(None if x is None else 100 * x, 1) for x in line]
                     what = f"all {scenario}s" if name == "all" else plain(name)
                     lines.append([plain(row.model), what, group, *shares])
     table = Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
     note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
-    if not found:
+    if not matrices:
         return Drawing(None, table, note)
-    return Drawing(partial(plots.matrices, titles, RACES, found, 2), table, note, plots.matrices_height(len(found), 2))
+    return Drawing(
+        partial(plots.matrices, titles, RACES, matrices, 2), table, note, plots.matrices_height(len(matrices), 2)
+    )
 
 
 def _series(source: Source) -> list[plots.Series]:

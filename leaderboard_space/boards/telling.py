@@ -48,7 +48,7 @@ def is_computed(value: Value | None, published: bool) -> bool:
     return published and value is not None and value.value is not None and "printed" not in value.evidence
 
 
-def told(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
+def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
     """A value with its bounds as text, or its state in words.
 
     Args:
@@ -94,11 +94,11 @@ def drawn(about: Uncertainty) -> str:
     if about.clusters:
         thin = "\N{NARROW NO-BREAK SPACE}"
         units = f"{about.clusters:,} × {about.unit}".replace(",", thin)
-        told = f"{units}, drawn {about.resamples:,} times".replace(",000", f"{thin}000")
+        draws = f"{units}, drawn {about.resamples:,} times".replace(",000", f"{thin}000")
     else:
-        told = f"{about.unit}, {about.resamples} kept draws"
+        draws = f"{about.unit}, {about.resamples} kept draws"
     lost = f"; {about.undefined} of these without a number" if about.undefined else ""
-    return plain(f"{told}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
+    return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
 
 
 _METHODS = {

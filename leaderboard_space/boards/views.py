@@ -17,12 +17,12 @@ VIEWS: dict[str, View] = {name: import_module(f"{__package__}.{name}").VIEW for 
 
 def chosen_view(benchmark: str) -> View:
     """The view of a benchmark, of the first for ''. SpaceError BAD_PARAMETER names the known ones."""
-    return VIEWS[known("benchmark", benchmark, VIEWS)]
+    return VIEWS[check_choice("benchmark", benchmark, VIEWS)]
 
 
 def chosen_standard(benchmark: str, standard: str) -> str:
     """The name of a standard of a benchmark, its first for ''. SpaceError BAD_PARAMETER names the known ones."""
-    return known("standard", standard, find_benchmark(benchmark).standards)
+    return check_choice("standard", standard, find_benchmark(benchmark).standards)
 
 
 def draft_of(benchmark: str, standard: str) -> str:
@@ -35,11 +35,11 @@ def named_standard(benchmark: str, standard: str) -> str:
     return f"{standard} (draft)" if draft_of(benchmark, standard) else standard
 
 
-def known(parameter: str, found: str, words: Collection[str]) -> str:
+def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
     """The parameter's value, the first of the words for ''. SpaceError BAD_PARAMETER if it is none of them."""
-    if found in words:
-        return found
-    if found:
-        mend = f"choose one of these{did_you_mean(found, words)}"
-        raise SpaceError("BAD_PARAMETER", parameter, repr(found), f"one of: {', '.join(words)}", mend)
+    if text in words:
+        return text
+    if text:
+        mend = f"choose one of these{did_you_mean(text, words)}"
+        raise SpaceError("BAD_PARAMETER", parameter, repr(text), f"one of: {', '.join(words)}", mend)
     return next(iter(words))

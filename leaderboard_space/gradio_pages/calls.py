@@ -38,15 +38,15 @@ async def checked(request: Request, blocks: gr.Blocks) -> Receive:
     if not isinstance(call, dict) or not isinstance(call.get("data", []), list):
         raise _bad("the body", "no call of an event")
     _check_inputs(call.get("data", []), _event(request, call, blocks).inputs)
-    folder, found = uploads(), [call.get("data", [])]
-    while found:
-        part = found.pop()
+    folder, values = uploads(), [call.get("data", [])]
+    while values:
+        part = values.pop()
         if isinstance(part, dict) and ("path" in part or "url" in part):
             _check_file(part.get("path"), folder)
             part.pop("url", None)
             part["meta"] = {"_type": "gradio.FileData"}
             continue
-        found += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        values += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     try:
         body = [orjson.dumps(call)]
     except orjson.JSONEncodeError as error:  # what is nested deeper than it writes
@@ -64,13 +64,13 @@ def _event(request: Request, call: dict[str, Any], blocks: gr.Blocks) -> BlockFu
     """What is called: by its number, as the pages do, or by its name."""
     if request.url.path == JOIN:
         number = call.get("fn_index")
-        found = blocks.fns.get(number) if isinstance(number, int) else None
+        function = blocks.fns.get(number) if isinstance(number, int) else None
     else:
         name = request.url.path.rpartition("/")[2]
-        found = next((one for one in blocks.fns.values() if one.api_name == name), None)
-    if found is None or (request.url.path != JOIN and found.api_visibility == "private"):
+        function = next((each for each in blocks.fns.values() if each.api_name == name), None)
+    if function is None or (request.url.path != JOIN and function.api_visibility == "private"):
         raise _bad("the event", "no event of these pages")
-    return found
+    return function
 
 
 def _check_inputs(data: list[Any], inputs: Sequence[Block]) -> None:
@@ -91,15 +91,15 @@ def _check_inputs(data: list[Any], inputs: Sequence[Block]) -> None:
 
 def _check_file(path: Any, folder: Path) -> None:
     """Whether a path is a file below the folder: of a folder Gradio would keep note, and fail to delete it."""
-    found = Path(path).resolve() if isinstance(path, str) and "\0" not in path else folder
-    if found == folder or not found.is_relative_to(folder):
+    file = Path(path).resolve() if isinstance(path, str) and "\0" not in path else folder
+    if file == folder or not file.is_relative_to(folder):
         raise _bad("path", repr(path)[:100])
-    if not os.path.isfile(found):  # noqa: PTH113 Path.is_file raises for names that are too long
+    if not os.path.isfile(file):  # noqa: PTH113 Path.is_file raises for names that are too long
         raise SpaceError("UPLOAD_MISSING", "path", "no such file", "one that was uploaded", "upload it again")
 
 
-def _bad(where: str, found: str) -> SpaceError:
-    return SpaceError("BAD_PARAMETER", where, found, "what the page or gradio_client sends", "see /api")
+def _bad(where: str, problem: str) -> SpaceError:
+    return SpaceError("BAD_PARAMETER", where, problem, "what the page or gradio_client sends", "see /api")
 
 
 class Failures:

@@ -47,8 +47,8 @@ def add_endpoints(space: Space) -> None:
         """A page of a board's rows. `filters` are further parameters, such as `provenance=rerun&ranked=1`."""
 
         def read() -> dict[str, Any]:
-            own = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
-            query = BoardQuery.read(QueryParams(f"{urlencode(own)}&{filters}"), benchmark)
+            parameters = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
+            query = BoardQuery.read(QueryParams(f"{urlencode(parameters)}&{filters}"), benchmark)
             return data.board(space, query, ROWS)
 
         return _told(request, read)
@@ -94,6 +94,6 @@ def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
     try:
         return ask()
     except (SpaceError, StorageError, UsageError) as error:
-        told = as_space_error(http(request), error)
-        note(http(request), told)
-        raise gr.Error(str(told), print_exception=False) from error
+        refusal = as_space_error(http(request), error)
+        note(http(request), refusal)
+        raise gr.Error(str(refusal), print_exception=False) from error

@@ -102,8 +102,8 @@ def _hardened(request: Request, send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             if 400 <= message["status"] < 500:
-                found = f"Gradio answers {message['status']}"
-                note(request, SpaceError("BAD_PARAMETER", request.url.path, found, "what its pages send", "see /api"))
+                problem = f"Gradio answers {message['status']}"
+                note(request, SpaceError("BAD_PARAMETER", request.url.path, problem, "what its pages send", "see /api"))
             headers = MutableHeaders(scope=message)
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -146,9 +146,9 @@ class _Framed:
 def framed(text: str, request: Request) -> str:
     """A page of Gradio's with our head and foot, and without what it tells other sites about Gradio."""
     path = request.url.path
-    known = {"user": current_user(request), "path": path, "name": PAGES[path]}
+    values = {"user": current_user(request), "path": path, "name": PAGES[path]}
     head, top, bottom = (
-        ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(known) for part in ("head", "top", "bottom")
+        ENVIRONMENT.get_template(f"parts/frame_{part}.html.jinja").render(values) for part in ("head", "top", "bottom")
     )
     text = _CARDS.sub("", text).replace("</head>", f"{head}</head>", 1)
     text = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{top}", text, count=1)

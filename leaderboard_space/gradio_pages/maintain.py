@@ -84,13 +84,13 @@ def _maintainer(space: Space, request: gr.Request) -> User:
 def _rows(space: Space, text: str) -> str:
     space.state.refresh()
     wanted = (text or "").casefold().split()
-    found = []
-    for own in reversed(space.state.entries()):
-        meta = own.result.meta
-        about = f"{own.entry} {meta.get('model', '')} {meta.get('organisation', '')} {own.user}".casefold()
+    listed = []
+    for entry in reversed(space.state.entries()):
+        meta = entry.result.meta
+        about = f"{entry.entry} {meta.get('model', '')} {meta.get('organisation', '')} {entry.user}".casefold()
         if all(word in about for word in wanted):
-            found.append(own)
-    return html("parts/maintain_rows.html.jinja", entries=found[:ROWS], total=len(found))
+            listed.append(entry)
+    return html("parts/maintain_rows.html.jinja", entries=listed[:ROWS], total=len(listed))
 
 
 def _log(space: Space) -> str:

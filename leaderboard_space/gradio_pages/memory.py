@@ -34,9 +34,9 @@ class Results:
         """Forget what is to be forgotten; to be called within Gradio's loop, before each call."""
         queue, now = self._queue, self._clock()
         running = {event.session_hash for event in list(queue.event_ids_to_events.values())}
-        known = {*queue.pending_event_ids_session, *queue.pending_messages_per_session} - running
-        self._ended = {name: then for name, then in self._ended.items() if name in known}
-        self._ended.update(dict.fromkeys(known - set(self._ended), now))
+        sessions = {*queue.pending_event_ids_session, *queue.pending_messages_per_session} - running
+        self._ended = {name: then for name, then in self._ended.items() if name in sessions}
+        self._ended.update(dict.fromkeys(sessions - set(self._ended), now))
         old = [name for name, then in self._ended.items() if now - then > FETCH_SECONDS]
         for name in {*old, *list(self._ended)[: max(0, len(self._ended) - RESULTS)]}:
             del self._ended[name]

@@ -63,6 +63,6 @@ def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdow
 
 def refused(request: gr.Request, error: Exception) -> str:
     """A refusal as a part of the page; it leaves a line in the log as every other one does."""
-    told = as_space_error(http(request), error)
-    note(http(request), told)
-    return html("parts/refused.html.jinja", error=told)
+    refusal = as_space_error(http(request), error)
+    note(http(request), refusal)
+    return html("parts/refused.html.jinja", error=refusal)

@@ -31,7 +31,7 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         file = gr.File(label="Submission (.zip)", file_types=[".zip"], elem_id="file", height=150)
         button = gr.Button("Submit", variant="primary", elem_id="submit")
     outcome = part("", elem_id="outcome")
-    own = part("", elem_id="own")
+    submissions = part("", elem_id="own")
     with gr.Column(visible=False, elem_id="tokens") as tokens:
         part("parts/token_about.html.jinja", days=DAYS)
         make = gr.Button("Create a token", elem_id="make-token")
@@ -68,11 +68,11 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         try:
             user = asker(request)
             with handed_in(path) as file:
-                told = _accept(space, file, user, str(name or ""))
+                message = _accept(space, file, user, str(name or ""))
             listed, waits = _own(space, user)
         except (SpaceError, StorageError) as error:
             return [refused(request, error), None, gr.skip(), gr.skip()]
-        return [told, None, listed, gr.Timer(active=waits)]
+        return [message, None, listed, gr.Timer(active=waits)]
 
     def make_token(request: gr.Request) -> list[Any]:
         try:
@@ -81,9 +81,11 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
             return [gr.skip(), refused(request, error)]
 
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    blocks.load(load, None, [who, form, organisation, own, tokens, timer], **shared)
-    timer.tick(look, None, [own, timer], **shared)
-    button.click(hand_in, [file, organisation], [outcome, file, own, timer], preprocess=False, api_visibility="private")
+    blocks.load(load, None, [who, form, organisation, submissions, tokens, timer], **shared)
+    timer.tick(look, None, [submissions, timer], **shared)
+    button.click(
+        hand_in, [file, organisation], [outcome, file, submissions, timer], preprocess=False, api_visibility="private"
+    )
     make.click(make_token, None, [token, outcome], **shared)
 
 
@@ -98,12 +100,16 @@ def _accept(space: Space, path: Path | None, user: User, organisation: str) -> s
 def _own(space: Space, user: User) -> tuple[str, bool]:
     """One's own submissions as HTML, and whether any of them waits."""
     space.state.refresh()
-    own = [one for one in reversed(space.state.submissions()) if one.user == user.name]
-    found = [standing(space, one) for one in own[:OWN]]
+    submissions = [submission for submission in reversed(space.state.submissions()) if submission.user == user.name]
+    standings = [standing(space, submission) for submission in submissions[:OWN]]
     shown = html(
-        "parts/own.html.jinja", standings=found, total=len(own), usage=_usage(space, user), settings=space.settings
+        "parts/own.html.jinja",
+        standings=standings,
+        total=len(submissions),
+        usage=_usage(space, user),
+        settings=space.settings,
     )
-    return shown, any(one.outcome == "waiting" for one in own)
+    return shown, any(submission.outcome == "waiting" for submission in submissions)
 
 
 def _usage(space: Space, user: User | None) -> dict[str, int]:

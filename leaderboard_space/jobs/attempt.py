@@ -21,8 +21,10 @@ from fairspace.leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, SEC
 from fairspace.leaderboard_space.jobs.limits import JobLimits
 from fairspace.leaderboard_space.jobs.queue import TROUBLE, Job, JobQueue, Record
 from fairspace.leaderboard_space.jobs.scoring import FAULTS, RESULT
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State, Submission, result_draft
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault
@@ -155,9 +157,9 @@ class Attempt:
             self.queue.forget(self.job)
             return
         if outcome.result is not None:
-            made, files = result_draft(outcome.result, submission.user, submission.organisation)
-            found = {"key": made.body["key"], "entry": made.body["entry"], "same": self._same(submission, made)}
-            drafts, name = [made, Draft("scored", key, job | found)], "scored"
+            draft, files = result_draft(outcome.result, submission.user, submission.organisation)
+            summary = {"key": draft.body["key"], "entry": draft.body["entry"], "same": self._same(submission, draft)}
+            drafts, name = [draft, Draft("scored", key, job | summary)], "scored"
         elif outcome.faults:
             faults = [fault.to_json() for fault in outcome.faults]
             drafts, files, name = [Draft("refused", key, job | {"faults": faults})], {}, "refused"
@@ -171,13 +173,13 @@ class Attempt:
         about = {**job, "outcome": name, "seconds": round(seconds, 3)}
         _LOG.info("a job ended", extra=about | ({"reason": outcome.reason} if outcome.reason else {}))
 
-    def _same(self, submission: Submission, made: Draft) -> bool:
+    def _same(self, submission: Submission, draft: Draft) -> bool:
         """Whether the result was there before, and not from a try at this very job that was cut off in the middle."""
-        found = self.state.storage.find(made.key)
-        if found is None:
+        event = self.state.storage.find(draft.key)
+        if event is None:
             return False
-        others = (one for one in self.state.submissions() if one.id != submission.id)
-        return found.body["user"] != submission.user or any(one.result == made.body["key"] for one in others)
+        others = (other for other in self.state.submissions() if other.id != submission.id)
+        return event.body["user"] != submission.user or any(other.result == draft.body["key"] for other in others)
 
     def _insist(self, call: Callable[[], _T]) -> _T:
         """What a call gives, again while storage or queue fail. HaltedError; StorageError for what is lost."""
@@ -196,8 +198,8 @@ class Attempt:
 
 def waiting(state: State, job: Job) -> Submission | None:
     """The submission that a job is about, if it still waits."""
-    found = state.submission(job.id)
-    return found if found and found.attempt == job.attempt and found.outcome == "waiting" else None
+    submission = state.submission(job.id)
+    return submission if submission and submission.attempt == job.attempt and submission.outcome == "waiting" else None
 
 
 def scoring_settings(settings: Settings) -> dict[str, str]:

@@ -11,8 +11,9 @@ from fairspace.leaderboard_space.jobs.attempt import limits, read_outcome, scori
 from fairspace.leaderboard_space.jobs.bundled import missing
 from fairspace.leaderboard_space.jobs.child import run_child
 from fairspace.leaderboard_space.jobs.queue import Job
+from fairspace.leaderboard_space.result_events import add_result
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State, add_result
+from fairspace.leaderboard_space.state import State
 
 LEASE = Job("baselines", 0)
 """Whoever has it scores baselines."""
@@ -51,7 +52,7 @@ class BaselineJobs:
     def score(self, about: tuple[str, str], halt: threading.Event) -> None:
         """Score one; where `halt` is set meanwhile, nothing came of it. StorageError: it is to be scored again."""
         benchmark, name = about
-        told = {"id": f"{benchmark}/{name}"}
+        context = {"id": f"{benchmark}/{name}"}
         most = replace(limits(self.settings), nice=_NICE)
         with scratch(self.settings, f"baseline-{benchmark}-{name}") as folder:
             ended = run_child(
@@ -63,8 +64,8 @@ class BaselineJobs:
             outcome = read_outcome(ended, folder)
         if outcome.result is None:
             self._broken.add(about)
-            _LOG.error("a baseline is left out until the next start: it %s", outcome.reason, extra=told)
+            _LOG.error("a baseline is left out until the next start: it %s", outcome.reason, extra=context)
             return
         add_result(self.state.storage, outcome.result)
         self.state.refresh()
-        _LOG.info("a baseline was scored", extra={**told, "seconds": round(ended.seconds, 3)})
+        _LOG.info("a baseline was scored", extra={**context, "seconds": round(ended.seconds, 3)})

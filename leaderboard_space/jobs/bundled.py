@@ -28,9 +28,9 @@ def missing(state: State) -> list[tuple[str, str]]:
     Those of older versions stay in the log; the board shows the newest of each.
     """
     done = {
-        (own.benchmark, own.result.meta["baseline"])
-        for own in state.entries()
-        if own.result.meta.get("baseline") and own.result.meta.get("revision") == VERSION
+        (entry.benchmark, entry.result.meta["baseline"])
+        for entry in state.entries()
+        if entry.result.meta.get("baseline") and entry.result.meta.get("revision") == VERSION
     }
     return [pair for pair in product(BENCHMARKS, BASELINES) if pair not in done]
 
@@ -46,7 +46,8 @@ def score_one(benchmark: str, name: str) -> Result:
 
 def score_bundled(storage: Storage) -> int:
     """Score the baselines that are missing, and add each when it is done; return how many. Errors: StorageError."""
-    from fairspace.leaderboard_space.state import State, add_result
+    from fairspace.leaderboard_space.result_events import add_result
+    from fairspace.leaderboard_space.state import State
 
     state = State(storage)
     state.refresh()

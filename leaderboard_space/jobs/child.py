@@ -66,7 +66,7 @@ def run_child(
         settings: further variables of its environment.
     """
     begun = time.monotonic()
-    own = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
+    environment = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     limited = ["fairspace.leaderboard_space.jobs.limits", limits.dumps(), str(os.getpid())]
     with subprocess.Popen(
@@ -74,7 +74,7 @@ def run_child(
         cwd=folder,
         env={name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         | dict(settings or {})
-        | own
+        | environment
         | offline,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -191,9 +191,9 @@ class _Watched:
     def _memory(self) -> int:
         """Bytes that the child and its processes hold."""
         held = 0
-        for one in (self._own, *self._look_for_others()):
+        for process in (self._own, *self._look_for_others()):
             with suppress(psutil.NoSuchProcess):
-                held += one.memory_info().rss
+                held += process.memory_info().rss
         return held
 
     def _written(self) -> tuple[int, int]:
@@ -211,11 +211,11 @@ class _Watched:
 
 def threads_of_user() -> int:
     """A limit of threads that leaves a child room beside what the user's other processes run."""
-    own = os.getuid()
+    user = os.getuid()
     counts = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            if process.uids().real == own:
+            if process.uids().real == user:
                 counts.append(process.num_threads())
     return sum(counts) + _THREADS
 

@@ -23,8 +23,9 @@ from fairspace.leaderboard_space.jobs.attempt import Attempt, HaltedError, waiti
 from fairspace.leaderboard_space.jobs.baselines import LEASE, BaselineJobs
 from fairspace.leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
 from fairspace.leaderboard_space.jobs.watchdog import Watchdog
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.state import State
 
 Stage = Literal["queued", "running", "retried", "ended"]
 SCORING = "fairspace.leaderboard_space.jobs.scoring"
@@ -213,12 +214,16 @@ class Jobs:
         except QUEUE_ERRORS as error:
             _LOG.warning("the queue cannot be read: %s", error)
             return _View([job.id for job in jobs])
-        known = set(jobs)
-        order = dict.fromkeys([*(job for job in queued if job in known), *jobs])
+        waiting = set(jobs)
+        order = dict.fromkeys([*(job for job in queued if job in waiting), *jobs])
         return _View([job.id for job in order if job not in running], running, records)
 
     def _waiting_jobs(self) -> list[Job]:
-        return [Job(one.id, one.attempt) for one in self.state.submissions() if one.outcome == "waiting"]
+        return [
+            Job(submission.id, submission.attempt)
+            for submission in self.state.submissions()
+            if submission.outcome == "waiting"
+        ]
 
     def _work(self, job: Job) -> None:
         """What a worker does with a job that it took out of the queue."""
@@ -329,8 +334,8 @@ class Jobs:
 
     def _has_ended(self, job: Job) -> bool:
         """Whether the log says so; a job that it does not speak of may have been accepted by others just now."""
-        found = self.state.submission(job.id)
-        return found is not None and (found.attempt > job.attempt or found.outcome != "waiting")
+        submission = self.state.submission(job.id)
+        return submission is not None and (submission.attempt > job.attempt or submission.outcome != "waiting")
 
     def _forget_the_dead(self) -> None:
         """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""

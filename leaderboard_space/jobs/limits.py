@@ -64,8 +64,8 @@ def apply(limits: JobLimits) -> None:
         (resource.RLIMIT_CORE, 0, 0),
     ):
         _, hard = resource.getrlimit(kind)
-        asked = (most, most + grace)
-        resource.setrlimit(kind, asked if hard == resource.RLIM_INFINITY else (min(most, hard), min(asked[1], hard)))
+        ends = (most, most + grace)
+        resource.setrlimit(kind, ends if hard == resource.RLIM_INFINITY else (min(most, hard), min(ends[1], hard)))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     os.nice(limits.nice)
 
@@ -85,9 +85,9 @@ def die_with_parent(parent: int) -> None:
 
 def main() -> None:
     """Run the module that the arguments name."""
-    told, parent, module = sys.argv[1:4]
+    text, parent, module = sys.argv[1:4]
     die_with_parent(int(parent))
-    apply(JobLimits(**json.loads(told)))
+    apply(JobLimits(**json.loads(text)))
     sys.argv = sys.argv[3:]
     try:
         runpy.run_module(module, run_name="__main__")

@@ -117,13 +117,13 @@ class _InFile(SqliteStorage):
     def check(self) -> None:
         """Read the whole file; one that is damaged is made anew."""
         try:
-            found = self.sql("pragma quick_check(1)", results=True)
+            answer = self.sql("pragma quick_check(1)", results=True)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
             return
-        if found != [("ok",)]:
-            self._make_anew(found[0][0])
+        if answer != [("ok",)]:
+            self._make_anew(answer[0][0])
 
     def _make_anew(self, what: object) -> None:
         _LOG.warning("the queue is made anew: %s", what)
@@ -202,8 +202,8 @@ class JobQueue:
 
     def release(self, job: Job, worker: str) -> None:
         """Give the lease of a job back if that worker has it."""
-        found = self.lease(job)
-        if found is not None and found.worker == worker:
+        lease = self.lease(job)
+        if lease is not None and lease.worker == worker:
             self._kept.delete_data(f"{_BEAT}{job}")
             self._kept.delete_data(f"{_LEASE}{job}")
 
@@ -242,5 +242,5 @@ class JobQueue:
 
     def _peek(self, kind: str, jobs: Iterable[Job]) -> dict[Job, bytes]:
         keys = {f"{kind}{job}": job for job in jobs}
-        found = self._kept.peek_many(list(keys)) if keys else {}
-        return {keys[key]: bytes(data) for key, data in found.items() if data is not EmptyData}
+        records = self._kept.peek_many(list(keys)) if keys else {}
+        return {keys[key]: bytes(data) for key, data in records.items() if data is not EmptyData}

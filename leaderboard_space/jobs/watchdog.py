@@ -23,6 +23,6 @@ class Watchdog:
     def still(self, leases: Mapping[Job, Lease]) -> dict[Job, Lease]:
         """Those of the leases (all there are) that have counted no further for longer than the patience."""
         at = self._clock()
-        known = {job: self._seen[job][1] for job in leases if job in self._seen and self._seen[job][0] == leases[job]}
-        self._seen = {job: (lease, known.get(job, at)) for job, lease in leases.items()}
+        seen = {job: self._seen[job][1] for job in leases if job in self._seen and self._seen[job][0] == leases[job]}
+        self._seen = {job: (lease, seen.get(job, at)) for job, lease in leases.items()}
         return {job: lease for job, (lease, since) in self._seen.items() if at - since > self._patience}

@@ -27,8 +27,8 @@ async def live() -> dict[str, bool]:
 @router.get("/health")
 def health(request: Request) -> Response:
     """Whether the Space can take submissions and score them: 200, or 503 with what is wrong."""
-    told = examine(space_of(request))
-    return JSONResponse(told, 200 if told["ready"] else 503, {"Cache-Control": "no-store"})
+    state = examine(space_of(request))
+    return JSONResponse(state, 200 if state["ready"] else 503, {"Cache-Control": "no-store"})
 
 
 @router.get("/metrics")

@@ -29,10 +29,10 @@ class _Lines(OrjsonFormatter):
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
         """The fields of a line; `time` stands first."""
         log_data.pop("color_message", None)
-        found = {"time": log_data.pop("asctime")} | log_data
+        record_data = {"time": log_data.pop("asctime")} | log_data
         if REQUEST.get():
-            found.setdefault("request", REQUEST.get())
-        return found
+            record_data.setdefault("request", REQUEST.get())
+        return record_data
 
 
 def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:

@@ -101,7 +101,7 @@ class _Now:
             rows.add_metric((name,), len(state.board(name)))
         yield rows
         jobs = GaugeMetricFamily("fairspace_submissions", "Submissions by what became of them.", labels=("outcome",))
-        for outcome, number in sorted(Count(one.outcome for one in state.submissions()).items()):
+        for outcome, number in sorted(Count(submission.outcome for submission in state.submissions()).items()):
             jobs.add_metric((outcome,), number)
         yield jobs
         yield _gauge("fairspace_queue_length", "Submissions that wait.", len(self.space.jobs.waiting()))

@@ -72,8 +72,8 @@ class Call:
 def api_page(request: Request) -> Response:
     """What can be asked, with examples by curl and gradio_client."""
     address = str(request.base_url).rstrip("/")
-    shown = (own for own in space_of(request).state.entries() if own.withdrawn is None)
-    scored = next(((own.benchmark, own.entry) for own in shown), (EXAMPLES["benchmark"], SCORED))
+    shown = (entry for entry in space_of(request).state.entries() if entry.withdrawn is None)
+    scored = next(((entry.benchmark, entry.entry) for entry in shown), (EXAMPLES["benchmark"], SCORED))
     codes = sorted(CODES, key=lambda code: (STATUS[code], code))
     return page(
         request,
@@ -115,7 +115,8 @@ def _call(
     many = schema.get("type") == "array"
     shape = _resolved(document, schema["items"] if many else schema)
     parameters = [
-        Field(one["name"], _kind(one["schema"]), one.get("description", "")) for one in operation.get("parameters", ())
+        Field(parameter["name"], _kind(parameter["schema"]), parameter.get("description", ""))
+        for parameter in operation.get("parameters", ())
     ]
     fields = [
         Field(name, _kind(about), about.get("description", "")) for name, about in shape.get("properties", {}).items()
@@ -138,8 +139,8 @@ def _curl(method: str, address: str) -> str:
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A schema, looked up where it is a reference."""
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
-    return found
+    fields: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
+    return fields
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

@@ -102,9 +102,9 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
 
 
 def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
-    own = state.entry(entry)
-    if own is not None and own.withdrawn and own.benchmark == view.benchmark:
-        return Shown(logged_row(own.result, standard), "withdrawn", "withdrawn", own.withdrawn.reason)
+    logged = state.entry(entry)
+    if logged is not None and logged.withdrawn and logged.benchmark == view.benchmark:
+        return Shown(logged_row(logged.result, standard), "withdrawn", "withdrawn", logged.withdrawn.reason)
     row = find_row(state, view.benchmark, standard, entry)
     total = total_of(view, row)
     if row.provenance == "baseline":
@@ -112,6 +112,8 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
     if row.rank is None or row.ranked is None:
         return Shown(row, "unranked", "unranked", "; ".join(row.unranked))
     cohort = f" among {row.cohort}" if row.cohort else ""
-    among = sum(one.rank is not None and one.cohort == row.cohort for one in state.board(view.benchmark, standard))
+    among = sum(
+        other.rank is not None and other.cohort == row.cohort for other in state.board(view.benchmark, standard)
+    )
     score = total.format(total.scaled(row.ranked))
     return Shown(row, "ranked", f"rank {row.rank} of {among}{cohort} · {score}", among=among)

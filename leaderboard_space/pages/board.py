@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.adjusting import panel
-from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.query import COLUMN_SETS, BoardQuery
 from fairspace.leaderboard_space.boards.tables.columns import TIER, BoardColumn
 from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table, check_models, slug

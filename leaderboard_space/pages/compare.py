@@ -46,7 +46,7 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
     entries = split_models(",".join(models))
     rows = board_of(state, view.benchmark, standard)
     chosen, missing = chosen_rows(rows, entries)
-    own = [row.entry for row in chosen]
+    chosen_entries = [row.entry for row in chosen]
 
     def address(*others: str, benchmark: str = view.benchmark, standard: str = standard) -> str:
         return "/compare?" + urlencode(
@@ -59,16 +59,16 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
         view=view,
         views=VIEWS.values(),
         standard=standard,
-        standards={name: address(*own, standard=name) for name in find_benchmark(view.benchmark).standards},
-        chosen=[(row, address(*(entry for entry in own if entry != row.entry))) for row in chosen],
+        standards={name: address(*chosen_entries, standard=name) for name in find_benchmark(view.benchmark).standards},
+        chosen=[(row, address(*(entry for entry in chosen_entries if entry != row.entry))) for row in chosen],
         missing=[(entry, _why(state, view.benchmark, entry)) for entry in missing],
         q=q,
-        models=",".join(own),
+        models=",".join(chosen_entries),
         most=MOST_CHOSEN,
-        offered=[(row, address(*own, row.entry)) for row in _offered(rows, chosen, q)]
-        if len(own) < MOST_CHOSEN
+        offered=[(row, address(*chosen_entries, row.entry)) for row in _offered(rows, chosen, q)]
+        if len(chosen_entries) < MOST_CHOSEN
         else [],
-        figures=GALLERY.place(state, view.benchmark, standard, "compare", own) if own else [],
+        figures=GALLERY.place(state, view.benchmark, standard, "compare", chosen_entries) if chosen_entries else [],
         profiles=[(row, profiles(row, standard)) for row in chosen] if view.labels else [],
         lines=lines(view.benchmark, with_errors(_sure(state, chosen), standard), standard) if chosen else {},
         facts=facts(chosen),
@@ -78,39 +78,41 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
 
 def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
     """The rows with the uncertainty of their raw values, which stands in the results' files alone."""
-    found = []
+    placed = []
     for row in rows:
         full = state.full(row.entry) if row.result is not None else None
-        known = {} if full is None else full.values
+        full_values = {} if full is None else full.values
         values = {
-            name: replace(value, uncertainty=known[name].uncertainty) if name in known else value
+            name: replace(value, uncertainty=full_values[name].uncertainty) if name in full_values else value
             for name, value in row.values.items()
         }
-        found.append(replace(row, values=values))
-    return found
+        placed.append(replace(row, values=values))
+    return placed
 
 
 def _why(state: State, benchmark: str, entry: str) -> str:
     """Why a board does not have an entry, plain."""
-    own = state.entry(entry)
-    if own is None:
+    logged = state.entry(entry)
+    if logged is None:
         return "it is not a row of this board"
-    if own.withdrawn is not None:
-        return f"withdrawn by a maintainer: {plain(own.withdrawn.reason)}"
+    if logged.withdrawn is not None:
+        return f"withdrawn by a maintainer: {plain(logged.withdrawn.reason)}"
     return (
-        f"a row of another board, {VIEWS[own.benchmark].title}" if own.benchmark != benchmark else "not on this board"
+        f"a row of another board, {VIEWS[logged.benchmark].title}"
+        if logged.benchmark != benchmark
+        else "not on this board"
     )
 
 
 def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
     """Rows whose model or organisation holds every word of a search, those of a chosen cohort first; without, all."""
     words = plain(q)[:200].casefold().split()
-    cohorts, own = {row.cohort for row in chosen}, {row.entry for row in chosen}
+    cohorts, entries = {row.cohort for row in chosen}, {row.entry for row in chosen}
     alike: list[Row] = []
     others: list[Row] = []
     for row in rows:
         text = f"{plain(row.model)} {plain(row.organisation)} {row.entry}".casefold()
-        if row.entry not in own and all(word in text for word in words):
+        if row.entry not in entries and all(word in text for word in words):
             (alike if row.cohort in cohorts else others).append(row)
             if len(alike) == OFFERED:
                 break

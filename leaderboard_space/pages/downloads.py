@@ -11,7 +11,7 @@ from fairspace.leaderboard_space.boards.adjusting import words
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.export import as_csv, as_json, as_parquet
 from fairspace.leaderboard_space.boards.tables.table import board_table, check_models
-from fairspace.leaderboard_space.boards.views import draft_of, known
+from fairspace.leaderboard_space.boards.views import check_choice, draft_of
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.results.row import Row
@@ -31,7 +31,7 @@ FORMATS: dict[str, tuple[str, Export]] = {
 @router.get("/download/{benchmark}/{standard}.{suffix}")
 def download(request: Request, benchmark: str, standard: str, suffix: str) -> Response:
     """The rows that the board's page of these parameters has, all pages of them. SpaceError BAD_PARAMETER."""
-    media_type, export = FORMATS[known("the end of the address", suffix, FORMATS)]
+    media_type, export = FORMATS[check_choice("the end of the address", suffix, FORMATS)]
     state = space_of(request).state
     version = state.version(benchmark)
     query = BoardQuery.read(request.query_params, benchmark, standard)

@@ -75,16 +75,16 @@ def fairness_space(
     standard = chosen_standard("iris", standard)
     rows = board_of(state, "iris", standard)
     chosen, missing = chosen_rows(rows, split_models(",".join(models)))
-    own = [row.entry for row in chosen]
+    entries = [row.entry for row in chosen]
     level = tau(standard)
     some, left_out = Source(state, "iris", standard, rows, chosen).some(
         SHOWN, "numbers", lambda row: bool(_numbers(row))
     )
-    solid, *maps = GALLERY.place(state, "iris", standard, "space", own)
+    solid, *maps = GALLERY.place(state, "iris", standard, "space", entries)
 
     def address(standard: str) -> str:
         return "/fairness-space?" + urlencode(
-            {"standard": standard} | ({"models": ",".join(own)} if own else {}), safe=","
+            {"standard": standard} | ({"models": ",".join(entries)} if entries else {}), safe=","
         )
 
     return page(

@@ -53,8 +53,8 @@ def plotly_script(request: Request) -> Response:
 @router.get("/site/plotly/{version}.js")
 def other_version(version: str) -> Response:
     """Another version of plotly.js than the one that is installed."""
-    found = f"plotly {version}"
-    raise SpaceError("UNKNOWN_PAGE", "plotly.js", repr(found[:60]), PLOTLY, "reload the page")
+    problem = f"plotly {version}"
+    raise SpaceError("UNKNOWN_PAGE", "plotly.js", repr(problem[:60]), PLOTLY, "reload the page")
 
 
 @cache

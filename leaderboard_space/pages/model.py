@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.by_board import by_entry
+from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.instrument import instrument
 from fairspace.leaderboard_space.boards.tables.columns import bounds, worst_case
 from fairspace.leaderboard_space.boards.tables.evidence import grid
@@ -71,10 +71,10 @@ async def model(request: Request, benchmark: str, entry: str, standard: str = ""
 def _model(request: Request, benchmark: str, entry: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
-    own = state.entry(entry)
-    if own is not None and own.benchmark == benchmark and own.withdrawn:
-        row = logged_row(own.result, standard)
-        return page(request, "withdrawn.html.jinja", view=view, row=row, own=own)
+    logged = state.entry(entry)
+    if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
+        row = logged_row(logged.result, standard)
+        return page(request, "withdrawn.html.jinja", view=view, row=row, own=logged)
     [row] = with_errors([find_row(state, benchmark, standard, entry)], standard)
     full = state.full(entry) if row.result is not None else None
     return page(
@@ -83,7 +83,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         view=view,
         row=row,
         values=row.values if full is None else full.values,
-        own=own,
+        own=logged,
         standard=standard,
         total=total_of(view, row),
         tier=row.tier,
@@ -130,20 +130,20 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
     row = by_entry(state.board(benchmark, standard)).get(entry)
     if row is not None:
         return row
-    own = state.entry(entry)
-    if own is not None and own.benchmark == benchmark and own.withdrawn:
-        found, mend = f"withdrawn: {own.withdrawn.reason}", f"see /model/{benchmark}/{entry}"
-        raise SpaceError("UNKNOWN_ENTRY", "the entry", found, "a row on the board", mend)
+    logged = state.entry(entry)
+    if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
+        problem, mend = f"withdrawn: {logged.withdrawn.reason}", f"see /model/{benchmark}/{entry}"
+        raise SpaceError("UNKNOWN_ENTRY", "the entry", problem, "a row on the board", mend)
     raise SpaceError("UNKNOWN_ENTRY", "the entry", repr(entry[:40]), f"a row of {benchmark}", "see the board, at /")
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
     """'7 printed rows have no error': what else leaves a range of ranks open; '' where all ranked rows have one."""
-    found = [one for one in rows if one.rank is not None and one.tier is None and one.cohort == row.cohort]
-    if row.rank_range is None or not found:
+    without = [other for other in rows if other.rank is not None and other.tier is None and other.cohort == row.cohort]
+    if row.rank_range is None or not without:
         return ""
-    kind = "printed " if all(one.provenance == "published" for one in found) else ""
-    return f"{len(found)} {kind}row has no error" if len(found) == 1 else f"{len(found)} {kind}rows have no error"
+    kind = "printed " if all(other.provenance == "published" for other in without) else ""
+    return f"{len(without)} {kind}row has no error" if len(without) == 1 else f"{len(without)} {kind}rows have no error"
 
 
 def site_of(request: Request) -> str:
@@ -153,19 +153,19 @@ def site_of(request: Request) -> str:
 
 def standing(state: State, view: View, standard: str, row: Row) -> Standing:
     """How a row stands under a standard."""
-    found = find_row(state, view.benchmark, standard, row.entry)
-    total = total_of(view, found)
-    rank = "a baseline, not ranked" if found.provenance == "baseline" else number(found.rank, 0)
+    ranked = find_row(state, view.benchmark, standard, row.entry)
+    total = total_of(view, ranked)
+    rank = "a baseline, not ranked" if ranked.provenance == "baseline" else number(ranked.rank, 0)
     up = find_benchmark(view.benchmark).higher_is_better
-    worst = total.format(worst_case(total, found, up))
+    worst = total.format(worst_case(total, ranked, up))
     return Standing(
         standard,
         "not ranked" if rank == "–" else rank,
         total.header,
-        total.text(found),
-        bounds(total, found),
+        total.text(ranked),
+        bounds(total, ranked),
         worst,
-        {name: found.labels[name] for name in LABELS if name in found.labels},
+        {name: ranked.labels[name] for name in LABELS if name in ranked.labels},
     )
 
 
@@ -184,8 +184,8 @@ def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
     scores = row.scores
     if full is not None and UNSCORABLE not in row.unranked:
         scores = rescore(full, standard).scored.scores
-    told = {
+    names = {
         name: replace(value, evidence=value.evidence or values[name].evidence) if name in values else value
         for name, value in scores.items()
     }
-    return {**values, **told}
+    return {**values, **names}

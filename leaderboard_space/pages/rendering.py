@@ -85,8 +85,8 @@ def page(
 def render(request: Request, template: str, **values: Any) -> bytes:
     """A template with its values; arguments as for `page`."""
     user = current_user(request)
-    known = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
-    return ENVIRONMENT.get_template(template).render(known | values).encode()
+    shared = {"user": user, "maintainer": user is not None and is_maintainer(request, user), "path": request.url.path}
+    return ENVIRONMENT.get_template(template).render(shared | values).encode()
 
 
 def answer(

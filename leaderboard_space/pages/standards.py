@@ -29,15 +29,15 @@ MOST = 200
 @router.get("/standards")
 def standards(request: Request) -> Response:
     """All of them, with what sets each apart."""
-    found = []
+    listed = []
     for view in VIEWS.values():
         about = find_benchmark(view.benchmark)
         those = [
-            (one, [p for p in parameters(one, neighbours(view.benchmark, name)[0]) if p.before is not None])
-            for name, one in about.standards.items()
+            (standard, [p for p in parameters(standard, neighbours(view.benchmark, name)[0]) if p.before is not None])
+            for name, standard in about.standards.items()
         ]
-        found.append((view, those))
-    return page(request, "standards.html.jinja", max_age=300, found=found)
+        listed.append((view, those))
+    return page(request, "standards.html.jinja", max_age=300, found=listed)
 
 
 @router.get("/standard/{benchmark}/{name}")
@@ -46,7 +46,7 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
     state = space_of(request).state
     rows = board_of(state, benchmark, name)
     about = find_benchmark(benchmark)
-    one = about.standards[name]
+    chosen = about.standards[name]
     before, first = neighbours(benchmark, name)
     moved = moves(rows, board_of(state, benchmark, first.name)) if first is not None else []
     return page(
@@ -54,14 +54,14 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         "standard.html.jinja",
         view=VIEWS[benchmark],
         about=about,
-        standard=one,
+        standard=chosen,
         before=before,
         first=first,
-        parameters=parameters(one, before),
-        metrics=metrics(benchmark, one),
-        cohort=cohort(benchmark, one),
-        origin=origin(benchmark, one),
-        triggers=triggers(benchmark, one, rows),
+        parameters=parameters(chosen, before),
+        metrics=metrics(benchmark, chosen),
+        cohort=cohort(benchmark, chosen),
+        origin=origin(benchmark, chosen),
+        triggers=triggers(benchmark, chosen, rows),
         references=references(benchmark),
         archetypes=about.about().archetypes,
         ranked=sum(row.rank is not None for row in rows),

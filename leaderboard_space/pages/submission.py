@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.jobs.jobs import Progress
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import Submission
 from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
@@ -60,27 +60,27 @@ def submission_page(request: Request, name: str) -> Response:
     """What became of a submission. Who knows its id may look; nothing there tells how to reach anybody."""
     space = space_of(request)
     space.state.refresh()
-    found = space.state.submission(name)
-    if found is None:
+    stored = space.state.submission(name)
+    if stored is None:
         where, mend = plain(name)[:40], "use the address that you got when you submitted"
         raise SpaceError("UNKNOWN_SUBMISSION", where, "no such submission", "the id of a submission", mend)
-    row = _row(space, found)
-    own = space.state.entry(found.entry) if found.entry else None
+    row = _row(space, stored)
+    logged = space.state.entry(stored.entry) if stored.entry else None
     return page(
         request,
         "submission.html.jinja",
-        standing=standing(space, found),
-        submission=found,
+        standing=standing(space, stored),
+        submission=stored,
         row=row,
-        withdrawn=own.withdrawn if own is not None else None,
-        reload=RELOAD_SECONDS if found.outcome == "waiting" else 0,
+        withdrawn=logged.withdrawn if logged is not None else None,
+        reload=RELOAD_SECONDS if stored.outcome == "waiting" else 0,
     )
 
 
-def _row(space: Space, found: Submission) -> Row | None:
-    if not found.entry:
+def _row(space: Space, stored: Submission) -> Row | None:
+    if not stored.entry:
         return None
-    return next((row for row in space.state.board(found.benchmark) if row.entry == found.entry), None)
+    return next((row for row in space.state.board(stored.benchmark) if row.entry == stored.entry), None)
 
 
 @router.get("/queue")
@@ -88,10 +88,15 @@ def queue_page(request: Request) -> Response:
     """Who waits, the next one first, and what is being scored."""
     space, user = space_of(request), current_user(request)
     space.state.refresh()
-    waiting = [one for one in space.state.submissions() if one.outcome == "waiting"]
-    found = [standing(space, one) for one in waiting]
-    found.sort(key=lambda one: (one.progress.stage != "running", one.progress.position or len(found) + 1))
-    own = {one.submission.id for one in found if user is not None and one.submission.user == user.name}
+    waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
+    standings = [standing(space, item) for item in waiting]
+    standings.sort(key=lambda item: (item.progress.stage != "running", item.progress.position or len(standings) + 1))
+    users = {item.submission.id for item in standings if user is not None and item.submission.user == user.name}
     return page(
-        request, "queue.html.jinja", waiting=found[:MOST_WAITING], total=len(found), own=own, settings=space.settings
+        request,
+        "queue.html.jinja",
+        waiting=standings[:MOST_WAITING],
+        total=len(standings),
+        own=users,
+        settings=space.settings,
     )

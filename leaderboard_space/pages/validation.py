@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.by_board import ByBoard
+from fairspace.leaderboard_space.boards.board_cache import BoardCache
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
@@ -18,7 +18,7 @@ from fairspace.submissions.standards.validation import LEAST, Correlation, Stabi
 router = APIRouter(include_in_schema=False)
 STEPS = (0.3, 0.5, 0.7)
 """From these sizes on, a correlation is drawn one step darker; the last is what is usually called high."""
-_FOUND: ByBoard[list[Validation]] = ByBoard(4)
+_VALIDATIONS: BoardCache[list[Validation]] = BoardCache(4)
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,33 @@ def validation(request: Request) -> Response:
     query = BoardQuery.read(request.query_params, benchmark="iris")
     chosen = benchmark("iris").standards[query.standard]
 
-    def made(rows: Sequence[Row]) -> list[Validation]:
+    def validate(rows: Sequence[Row]) -> list[Validation]:
         return validations(rows, chosen)
 
-    found = _FOUND.of(("iris", query.standard, "validation"), lambda: state.board("iris", query.standard), made)
+    results = _VALIDATIONS.get_or_make(
+        ("iris", query.standard, "validation"), lambda: state.board("iris", query.standard), validate
+    )
     return page(
         request,
         "validation.html.jinja",
-        found=[(one, matrix(one.correlations), moved(one.leave_one_out), moved(one.reweighted)) for one in found],
+        found=[
+            (validation, matrix(validation.correlations), moved(validation.leave_one_out), moved(validation.reweighted))
+            for validation in results
+        ],
         least=LEAST,
         standard=query.standard,
         standards=list(benchmark("iris").standards),
     )
 
 
-def matrix(found: Sequence[Correlation]) -> dict[tuple[str, str], Cell]:
+def matrix(correlations: Sequence[Correlation]) -> dict[tuple[str, str], Cell]:
     """Both halves of the correlations, by pair of sectors."""
     cells = {}
-    for one in found:
-        step = 0 if one.r is None else sum(abs(one.r) >= size for size in STEPS)
-        cells[one.first, one.second] = cells[one.second, one.first] = Cell(one.r, one.p, step)
+    for correlation in correlations:
+        step = 0 if correlation.r is None else sum(abs(correlation.r) >= size for size in STEPS)
+        cells[correlation.first, correlation.second] = cells[correlation.second, correlation.first] = Cell(
+            correlation.r, correlation.p, step
+        )
     return cells
 
 
@@ -79,15 +86,17 @@ class Moved:
     printed_still: int
 
 
-def moved(found: Sequence[Stability]) -> Moved:
+def moved(stabilities: Sequence[Stability]) -> Moved:
     """The changes of one kind, sorted."""
-    known = [one for one in found if one.rho is not None]
-    still = [one for one in known if one.rho is not None and one.rho > 1 - 1e-9]
-    moving = sorted((one for one in known if one not in still), key=lambda one: one.rho or 0.0)
+    defined = [stability for stability in stabilities if stability.rho is not None]
+    still = [stability for stability in defined if stability.rho is not None and stability.rho > 1 - 1e-9]
+    moving = sorted(
+        (stability for stability in defined if stability not in still), key=lambda stability: stability.rho or 0.0
+    )
     return Moved(
         tuple(moving),
         len(still),
-        tuple(one for one in found if one.rho is None),
-        min((one.rho for one in known if one.rho is not None), default=None),
-        sum(one.printed == 1.0 for one in still),
+        tuple(stability for stability in stabilities if stability.rho is None),
+        min((stability.rho for stability in defined if stability.rho is not None), default=None),
+        sum(stability.printed == 1.0 for stability in still),
     )

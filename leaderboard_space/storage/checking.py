@@ -39,9 +39,9 @@ def check(storage: Storage) -> Checked:
     state = State(storage)
     number = state.refresh()
     faults: list[StorageError] = []
-    for own in state.entries():
+    for entry in state.entries():
         try:
-            state.full(own.entry)
+            state.full(entry.entry)
         except StorageError as error:
             faults.append(error)
     for sha256 in dict.fromkeys(submission.sha256 for submission in state.submissions()):

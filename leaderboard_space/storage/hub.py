@@ -237,8 +237,8 @@ class HubStorage:
         """Commit what waits, and tell those who wait. One that the Hub refuses does not take the others with it."""
         try:
             self._guarded(partial(self._commit, batch))
-            found = [[self._mirror.find(draft.key) for draft in waiting.drafts] for waiting in batch]
-            for waiting, events in zip(batch, found, strict=True):
+            stored = [[self._mirror.find(draft.key) for draft in waiting.drafts] for waiting in batch]
+            for waiting, events in zip(batch, stored, strict=True):
                 waiting.done.set_result([event for event in events if event is not None])
         except Exception as error:  # noqa: BLE001 -- goes to those who wait
             if not isinstance(error, StorageError):
@@ -280,22 +280,22 @@ class HubStorage:
         assert sum(self._sizes) == self._mirror.log.end
         added = {**files, segment_path(len(before) + 1): grown}
         try:
-            made = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
+            commit = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
         except TroubleError as trouble:
             if trouble.kind != "conflict":  # it may have been made all the same
                 self._pace.take()
             raise
         self._pace.take()
         self._mirror.add(lines)
-        self._stand_at(made, [*before, len(grown)])
+        self._remember_head(commit, [*before, len(grown)])
         try:
             for path, content in files.items():
                 self._files.keep(path, content)
         except OSError as error:
             log.warning("a committed file has no copy here: %s", error)
 
-    def _stand_at(self, head: str, sizes: list[int]) -> None:
-        """The log was read up to a commit."""
+    def _remember_head(self, head: str, sizes: list[int]) -> None:
+        """Remember `head` as the last commit read, and when the one before it was left."""
         now = time.monotonic()
         self._heads = {before: then for before, then in self._heads.items() if now - then < _STALE}
         if self._head is not None:
@@ -325,7 +325,7 @@ class HubStorage:
                 self._mirror.add(content[len(mine) :].splitlines(keepends=True))
             begin += there.size
         self._checked = {(there.path, there.blob_id) for there in segments}
-        self._stand_at(head, [there.size for there in segments])
+        self._remember_head(head, [there.size for there in segments])
 
     def _forget(self, what: str) -> None:
         """Begin the copy anew: it is of another repository. STORE_CORRUPT if somebody was told what it says."""
@@ -348,7 +348,7 @@ class HubStorage:
     def _guarded(self, action: Callable[[], Answer]) -> Answer:
         """Do something that asks the Hub; its errors become `StorageError`."""
         try:
-            found = action()
+            result = action()
         except BuildError as error:
             self.trouble = StorageError(_CODES[error.code], error.where, error.what, error.expected, error.mend)
             self._since = time.monotonic()
@@ -361,7 +361,7 @@ class HubStorage:
             self.trouble = error
             raise
         self.trouble = None
-        return found
+        return result
 
 
 def segment_path(number: int) -> str:

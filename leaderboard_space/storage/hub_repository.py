@@ -76,14 +76,14 @@ class Repository:
         """The commit that adds files on top of `parent`, if that is still the head."""
         from huggingface_hub import CommitOperationAdd
 
-        made = self._hub.create_commit(
+        created = self._hub.create_commit(
             self.repo_id,
             [CommitOperationAdd(path, content) for path, content in added.items()],
             commit_message=message,
             repo_type="dataset",
             parent_commit=parent,
         )
-        return str(made.oid)
+        return str(created.oid)
 
     def _address(self, path: str, commit: str) -> str:
         from huggingface_hub import hf_hub_url

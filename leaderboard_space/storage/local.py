@@ -66,8 +66,8 @@ class LocalStorage:
                     if self._is_free(path):
                         place(part, self.root / path)
                 self._append(log, drafts)
-                found = [self._log.find(log, draft.key) for draft in drafts]
-                return [event for event in found if event is not None]
+                stored = [self._log.find(log, draft.key) for draft in drafts]
+                return [event for event in stored if event is not None]
         except OSError as error:
             raise StorageError(
                 "STORE_FULL",
@@ -87,11 +87,11 @@ class LocalStorage:
                 if not len(self._log) and not (self.root / LOG).is_file():
                     return
                 with self._opened("rb", fcntl.LOCK_SH) as log:
-                    found = self._log.read(log, after)
-            if not found:
+                    read = self._log.read(log, after)
+            if not read:
                 return
-            yield from found
-            after = found[-1].number
+            yield from read
+            after = read[-1].number
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""

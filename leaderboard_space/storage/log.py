@@ -50,10 +50,10 @@ class Log:
         self._check_size(stream)
         while len(self) < after and self.read(stream, len(self)):
             pass
-        known = len(self) - after
-        if known > 0:
+        count = len(self) - after
+        if count > 0:
             stream.seek(self._begins[after])
-            return [self._event(line, after + place) for place, line in enumerate(islice(stream, min(known, limit)), 1)]
+            return [self._event(line, after + place) for place, line in enumerate(islice(stream, min(count, limit)), 1)]
         stream.seek(self.end)
         events: list[Event] = []
         for line in islice(stream, limit):

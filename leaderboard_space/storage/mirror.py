@@ -58,11 +58,11 @@ class Mirror:
         """The events with a number above `after`."""
         while True:
             with self._lock:
-                found = self.log.read(self._stream, after)
-            if not found:
+                read = self.log.read(self._stream, after)
+            if not read:
                 return
-            yield from found
-            after = found[-1].number
+            yield from read
+            after = read[-1].number
 
     def find(self, key: str) -> Event | None:
         """The event of that key."""
@@ -89,13 +89,13 @@ class Mirror:
 def _claim(folder: Path) -> tuple[IO[bytes], IO[bytes]]:
     """The lock and the log of the first copy that no other process has."""
     for number in count(1):
-        own = folder / f"copy-{number}"
-        own.mkdir(parents=True, exist_ok=True)
-        claim = (own / "lock").open("wb")
+        place = folder / f"copy-{number}"
+        place.mkdir(parents=True, exist_ok=True)
+        claim = (place / "lock").open("wb")
         try:
             fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             claim.close()
             continue
-        return claim, (own / "events.jsonl").open("a+b")
+        return claim, (place / "events.jsonl").open("a+b")
     raise AssertionError("there are more numbers than processes")

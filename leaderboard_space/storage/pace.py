@@ -1,4 +1,4 @@
-"""How often something may be done in an hour: some of it at once, the rest evenly."""
+"""A rate limit per hour: a fifth of the calls may come at once, the rest is spread evenly."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 
 class Pace:
-    """A bucket of tokens, so that in any hour there are at most `an_hour`.
+    """A token bucket that allows at most `an_hour` calls in any hour.
 
     Args:
-        an_hour: how many; a fifth of them may come at once.
+        an_hour: calls in an hour; a fifth of them may come at once.
         clock: seconds.
     """
 
@@ -21,12 +21,12 @@ class Pace:
         self._left, self._at = self._most, clock()
 
     def wait(self) -> float:
-        """Seconds until the next one may come."""
+        """Seconds until a token is free."""
         self._fill()
         return max(0.0, 1 - self._left) / self._a_second
 
     def take(self) -> None:
-        """One came, waited for or not."""
+        """Spend one token, even if none is free."""
         self._fill()
         self._left = max(0.0, self._left - 1)
 

@@ -60,7 +60,7 @@ class Answer:
         headers, content, status = self.headers, self.content, self.status
         if status == 200 and _tags(scope["headers"], b"if-none-match") & _tags(headers, b"etag"):
             dropped = (b"content-length", b"content-type", b"content-encoding")
-            headers, content, status = [one for one in headers if one[0].lower() not in dropped], b"", 304
+            headers, content, status = [header for header in headers if header[0].lower() not in dropped], b"", 304
         await send({"type": "http.response.start", "status": status, "headers": list(headers)})
         await send({"type": "http.response.body", "body": content})
 
@@ -78,19 +78,19 @@ class _Kept:
 
     def find(self, key: Hashable, version: int) -> Answer | None:
         """The answer of that version of its board."""
-        found = self._kept.get(key)
-        if found is None or found.version != version:
+        kept = self._kept.get(key)
+        if kept is None or kept.version != version:
             return None
         self._kept.move_to_end(key)
-        return found
+        return kept
 
     def keep(self, key: Hashable, answer: Answer) -> None:
         """Keep an answer that everybody may have, in the place of the one before."""
         before = self._kept.pop(key, None)
         if before is not None:
             self.size -= _size(before)
-        own = any(name.lower() == b"set-cookie" for name, _ in answer.headers)
-        if answer.status == 200 and not own and 8 * _size(answer) <= self.most:
+        personal = any(name.lower() == b"set-cookie" for name, _ in answer.headers)
+        if answer.status == 200 and not personal and 8 * _size(answer) <= self.most:
             self._kept[key] = answer
             self.size += _size(answer)
         while self.size > self.most:
@@ -141,8 +141,8 @@ class Answers:
 
     async def _made(self, scope: Scope, receive: Receive, about: str, adjusted: bool) -> Answer:
         """What the application answers to who does not have it yet."""
-        headers = [one for one in scope["headers"] if one[0] != b"if-none-match"]
-        asked = {**scope, "headers": headers}
+        headers = [header for header in scope["headers"] if header[0] != b"if-none-match"]
+        request = {**scope, "headers": headers}
         start: Message = {}
         content: list[bytes] = []
 
@@ -154,8 +154,8 @@ class Answers:
 
         async with self._makers[adjusted]:
             version = self.state.version(about)
-            await self.app(asked, receive, collect)
-        return Answer(start["status"], list(start["headers"]), b"".join(content), asked.get("route"), version)
+            await self.app(request, receive, collect)
+        return Answer(start["status"], list(start["headers"]), b"".join(content), request.get("route"), version)
 
 
 def board_of(scope: Scope) -> str | None:
@@ -165,8 +165,8 @@ def board_of(scope: Scope) -> str | None:
         return None
     if path == "/":
         names = set(QueryParams(scope["query_string"]).getlist("benchmark"))
-    elif found := _OF_ONE_BOARD.fullmatch(path):
-        names = {found[1]}
+    elif match := _OF_ONE_BOARD.fullmatch(path):
+        names = {match[1]}
     elif _OF_ALL.fullmatch(path):
         names = set()
     else:
@@ -181,5 +181,5 @@ def _size(answer: Answer) -> int:
 
 def _tags(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:
     """The tags of a header; that they are weak says nothing here."""
-    told = [value for key, value in headers if key.lower() == name]
-    return {tag.strip().removeprefix(b"W/") for value in told for tag in value.split(b",")}
+    values = [value for key, value in headers if key.lower() == name]
+    return {tag.strip().removeprefix(b"W/") for value in values for tag in value.split(b",")}

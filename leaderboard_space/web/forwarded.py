@@ -29,7 +29,7 @@ class Forwarded:
     def __init__(self, app: ASGIApp, networks: Sequence[str] = ()) -> None:
         self.app = app
         try:
-            self.networks = [ipaddress.ip_network(one) for one in networks]
+            self.networks = [ipaddress.ip_network(network) for network in networks]
         except ValueError as error:
             raise UsageError(f"FAIRSPACE_PROXIES: {error}.") from error
         self._in_a_space = bool(os.environ.get("SPACE_ID"))
@@ -46,22 +46,22 @@ class Forwarded:
         await self.app(scope, receive, send)
 
     def _is_proxy(self, peer: str) -> bool:
-        found = _address(peer)
+        address = _address(peer)
         if self.networks:
-            return found is not None and any(found in network for network in self.networks)
+            return address is not None and any(address in network for network in self.networks)
         return self._in_a_space
 
     def _client(self, text: str) -> str:
         """What a proxy named, '' if that is no client: a proxy as well, or no address."""
-        found = _address(text.strip())
-        if found is None or (self._is_proxy(str(found)) if self.networks else not found.is_global):
+        address = _address(text.strip())
+        if address is None or (self._is_proxy(str(address)) if self.networks else not address.is_global):
             return ""
-        return str(found)
+        return str(address)
 
 
 def _address(text: str) -> Address | None:
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(address, "ipv4_mapped", None) or address

@@ -199,9 +199,9 @@ class Body:
 
     def check_length(self) -> None:
         """SpaceError if the head of the request says already that the body is too large."""
-        told = self.request.headers.get("content-length", "0")
-        if not (told.isascii() and told.isdigit()) or int(told) > self.limits.most:
-            raise self._too_large(f"{told[:20]} bytes")
+        length = self.request.headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()) or int(length) > self.limits.most:
+            raise self._too_large(f"{length[:20]} bytes")
 
     async def receive(self) -> Message:
         """The next part of the body. Ends the reading once the body is refused."""
@@ -238,19 +238,19 @@ class Body:
             self._parts += seen.count(self._boundary)
             self._tail = seen[-(len(self._boundary) - 1) :]
             if self._parts > self.limits.parts + 1:  # the end of the form is marked, too
-                found, mend = f"more than {self.limits.parts} parts", "submit one .zip file"
-                raise SpaceError("UPLOAD_TOO_MANY_PARTS", "the form", found, "one file", mend)
+                problem, mend = f"more than {self.limits.parts} parts", "submit one .zip file"
+                raise SpaceError("UPLOAD_TOO_MANY_PARTS", "the form", problem, "one file", mend)
 
-    def _too_large(self, found: str) -> SpaceError:
+    def _too_large(self, problem: str) -> SpaceError:
         if self.limits.parts:
             mend = "submit tables as Parquet; see FORMAT.md"
-            return SpaceError("UPLOAD_TOO_LARGE", "the upload", found, f"at most {self.limits.most:,} bytes", mend)
-        return SpaceError("REQUEST_TOO_LARGE", "the body", found, f"at most {self.limits.most:,} bytes", "see /api")
+            return SpaceError("UPLOAD_TOO_LARGE", "the upload", problem, f"at most {self.limits.most:,} bytes", mend)
+        return SpaceError("REQUEST_TOO_LARGE", "the body", problem, f"at most {self.limits.most:,} bytes", "see /api")
 
     def _too_slow(self) -> SpaceError:
-        found = f"{self.received:,} bytes in {time.monotonic() - self._began:.0f} seconds"
+        problem = f"{self.received:,} bytes in {time.monotonic() - self._began:.0f} seconds"
         expected = f"all of it within {self.limits.seconds:g} seconds"
-        return SpaceError("UPLOAD_TOO_SLOW", "the body", found, expected, "use a faster connection")
+        return SpaceError("UPLOAD_TOO_SLOW", "the body", problem, expected, "use a faster connection")
 
 
 def check_head(request: HTTPConnection) -> None:
@@ -279,9 +279,9 @@ def check_origin(request: Request) -> None:
     else:
         same = not request.cookies
     if not same:
-        found = f"a request of {(origin or site or 'nowhere')[:100]!r}"
+        problem = f"a request of {(origin or site or 'nowhere')[:100]!r}"
         mend = "use the form on /submit, or a token"
-        raise SpaceError("FORM_FORGED", "the request", found, "one of this Space's own pages", mend)
+        raise SpaceError("FORM_FORGED", "the request", problem, "one of this Space's own pages", mend)
 
 
 def _boundary(request: Request) -> bytes:
@@ -290,8 +290,8 @@ def _boundary(request: Request) -> bytes:
     if kind != b"multipart/form-data":
         return b""
     if not options.get(b"boundary"):
-        found, mend = "a form with files without a boundary", "use a library to encode the form"
-        raise SpaceError("BAD_PARAMETER", "content-type", found, "multipart/form-data; boundary=...", mend)
+        problem, mend = "a form with files without a boundary", "use a library to encode the form"
+        raise SpaceError("BAD_PARAMETER", "content-type", problem, "multipart/form-data; boundary=...", mend)
     return b"--" + options[b"boundary"]
 
 
@@ -301,8 +301,8 @@ def _count_down(running: Counter[str], name: str) -> None:
         del running[name]
 
 
-def _too_many(found: str) -> SpaceError:
-    return SpaceError("TOO_MANY_REQUESTS", "the client", found, "fewer", "wait a while")
+def _too_many(problem: str) -> SpaceError:
+    return SpaceError("TOO_MANY_REQUESTS", "the client", problem, "fewer", "wait a while")
 
 
 def _closing(send: Send) -> Send:

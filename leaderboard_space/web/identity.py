@@ -56,8 +56,8 @@ def has_token(request: HTTPConnection) -> bool:
 
 def _token(request: HTTPConnection) -> str:
     """The Space's token in a request, '' for none. `Authorization` may hold a token of the Hub instead."""
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    bearer = given.strip() if scheme.lower() == "bearer" and given.strip().startswith(MARK) else ""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    bearer = token.strip() if scheme.lower() == "bearer" and token.strip().startswith(MARK) else ""
     return request.headers.get(HEADER, "").strip() or bearer
 
 
@@ -65,7 +65,7 @@ def _found(request: HTTPConnection) -> User | None:
     space = space_of(request)
     if token := _token(request):
         return space.tokens.user(token)
-    told = request.scope.get("session", {}).get("user")
-    if told and told["until"] > time.time():
-        return User(told["name"], tuple(told["organisations"]))
+    session_user = request.scope.get("session", {}).get("user")
+    if session_user and session_user["until"] > time.time():
+        return User(session_user["name"], tuple(session_user["organisations"]))
     return LOCAL if space.settings.insecure_local else None

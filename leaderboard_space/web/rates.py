@@ -69,7 +69,7 @@ def address(request: HTTPConnection) -> str:
     """The address that a request comes from, as `Forwarded` has found it; those of one IPv6 network count as one."""
     peer = request.client.host if request.client else ""
     try:
-        found = ipaddress.ip_address(peer)
+        parsed = ipaddress.ip_address(peer)
     except ValueError:
         return peer
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)

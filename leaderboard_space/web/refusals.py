@@ -71,8 +71,8 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        found = f"{first['msg']}: {str(first.get('input'))[:80]!r}"
-        return SpaceError("BAD_PARAMETER", where, found, "a value that /api describes", "mend the parameter")
+        problem = f"{first['msg']}: {str(first.get('input'))[:80]!r}"
+        return SpaceError("BAD_PARAMETER", where, problem, "a value that /api describes", "mend the parameter")
     if isinstance(error, HTTPException):
         return _of_status(request, error)
     what = f"an unexpected error; it is in the log as request {REQUEST.get()}"
@@ -106,9 +106,11 @@ def unknown(request: Request) -> SpaceError:
 
 def _answers(request: Request, method: str) -> bool:
     """Whether a page or call of ours answers to the address of a request, were it of that method."""
-    asked = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
-    own = (route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST)
-    return any(route.matches(dict(asked))[0] is Match.FULL for route in own)
+    scope = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
+    routes = (
+        route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST
+    )
+    return any(route.matches(dict(scope))[0] is Match.FULL for route in routes)
 
 
 def _refuse_unknown(request: Request) -> Response:
@@ -121,8 +123,8 @@ def refuse(request: Request, error: SpaceError) -> Response:
     where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
     answer: Response
     if _wants_json(request):
-        told = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
-        answer = JSONResponse(told, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+        body = {"code": error.code, "where": where, "what": what, "expected": error.expected, "mend": error.mend}
+        answer = JSONResponse(body, error.status, {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
     elif error.code == "TOO_MANY_REQUESTS":  # a page would cost what is refused
         answer = PlainTextResponse(f"{error.code}: {what}. Mend: {error.mend}.\n", error.status)
     else:

@@ -31,8 +31,8 @@ def signs_in() -> bool:
 
     Elsewhere huggingface_hub would let everybody in as one user, with a cookie that anybody can sign.
     """
-    told = (constants.OAUTH_CLIENT_ID, constants.OAUTH_CLIENT_SECRET, os.environ.get("SPACE_ID"))
-    return all(told) and bool(constants.OPENID_PROVIDER_URL and constants.OAUTH_SCOPES)
+    settings = (constants.OAUTH_CLIENT_ID, constants.OAUTH_CLIENT_SECRET, os.environ.get("SPACE_ID"))
+    return all(settings) and bool(constants.OPENID_PROVIDER_URL and constants.OAUTH_SCOPES)
 
 
 def attach(app: FastAPI, space: Space) -> None:
@@ -79,9 +79,9 @@ class SignIn:
             if message["type"] == "http.response.start" and (
                 scope["path"] == LOGOUT or "oauth_info" in request.session
             ):
-                told = _told(request)
+                session_user = _told(request)
                 request.session.clear()
-                request.session.update(told)
+                request.session.update(session_user)
             await send(message)
 
         try:
@@ -95,12 +95,16 @@ class SignIn:
 
 def _told(request: Request) -> dict[str, object]:
     """What the cookie holds after a sign-in; nothing after signing out."""
-    found = parse_huggingface_oauth(request)
-    if request.url.path == LOGOUT or found is None or not found.user_info.preferred_username:
+    answer = parse_huggingface_oauth(request)
+    if request.url.path == LOGOUT or answer is None or not answer.user_info.preferred_username:
         return {}
-    organisations = [one.preferred_username for one in found.user_info.orgs or () if one.preferred_username]
-    until = int(found.access_token_expires_at.timestamp())
-    return {"user": {"name": found.user_info.preferred_username, "organisations": organisations, "until": until}}
+    organisations = [
+        organisation.preferred_username
+        for organisation in answer.user_info.orgs or ()
+        if organisation.preferred_username
+    ]
+    until = int(answer.access_token_expires_at.timestamp())
+    return {"user": {"name": answer.user_info.preferred_username, "organisations": organisations, "until": until}}
 
 
 def _check(request: Request) -> None:
@@ -121,6 +125,6 @@ def _check(request: Request) -> None:
         raise _failed(repr(request.query_params["error"][:100]))
 
 
-def _failed(found: str) -> SpaceError:
+def _failed(problem: str) -> SpaceError:
     mend = "open the Space in a new tab and sign in there"
-    return SpaceError("SIGN_IN_FAILED", "signing in", found, "a confirmation by the Hub", mend)
+    return SpaceError("SIGN_IN_FAILED", "signing in", problem, "a confirmation by the Hub", mend)

@@ -16,10 +16,10 @@ _LIMITER: RunVar[CapacityLimiter] = RunVar("threads for the store")
 """One for each event loop."""
 
 
-async def with_store(function: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> Found:
+async def with_store(function: Callable[Given, Found], *arguments: Given.args, **named: Given.kwargs) -> Found:
     """What a function gives that waits for the store, from one of a few threads of their own."""
     limiter = _LIMITER.get(None)
     if limiter is None:
         limiter = CapacityLimiter(THREADS)
         _LIMITER.set(limiter)
-    return await to_thread.run_sync(partial(function, *given, **named), limiter=limiter)
+    return await to_thread.run_sync(partial(function, *arguments, **named), limiter=limiter)

@@ -43,6 +43,6 @@ class Tokens:
         try:
             name, organisations = self._serializer.loads(token.removeprefix(MARK), max_age=DAYS * 86400)
         except BadSignature:
-            found, expected = "a token of another Space, or an expired one", f"one of the last {DAYS} days"
-            raise SpaceError("TOKEN_INVALID", "the token", found, expected, "create a new one on /submit") from None
+            problem, expected = "a token of another Space, or an expired one", f"one of the last {DAYS} days"
+            raise SpaceError("TOKEN_INVALID", "the token", problem, expected, "create a new one on /submit") from None
         return User(name, tuple(organisations))

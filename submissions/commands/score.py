@@ -79,7 +79,7 @@ def score(
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
-        from fairspace.leaderboard_space.state import add_result
+        from fairspace.leaderboard_space.result_events import add_result
         from fairspace.submissions.commands.store import open_store
 
         storage = open_store(store)

@@ -61,7 +61,7 @@ QUERIES = (
 
 def make_store(root: Path) -> list[str]:
     """Write the store; the entries of the rows on the larger board."""
-    from fairspace.leaderboard_space.state import result_draft
+    from fairspace.leaderboard_space.result_events import result_draft
     from fairspace.leaderboard_space.storage.local import LocalStorage
     from tests.leaderboard_space.factory import result
 

@@ -17,8 +17,9 @@ from fairspace.leaderboard_space import intake as intake_module
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, Usage, User
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 

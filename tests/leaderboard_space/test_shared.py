@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.shared import Shared, Table
-from fairspace.leaderboard_space.state import result_draft
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.uncertainty.variant import Variant
 from tests.submissions.benchmarks.iris.results import iris_result

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space.events import Draft, Kind
-from fairspace.leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 
 ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}

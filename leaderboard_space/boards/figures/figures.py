@@ -15,9 +15,9 @@ import orjson
 import plotly.graph_objects as go
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.by_board import ByBoard, by_entry
+from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.telling import behind, told
+from fairspace.leaderboard_space.boards.telling import behind, value_text
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
@@ -89,9 +89,9 @@ class _Fit:
     @classmethod
     def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
         fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
-        found = [rows[place] for place in fit.values()]
-        found.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
-        return cls(fit, found, [row for row in rows if row.entry not in fit])
+        order = [rows[place] for place in fit.values()]
+        order.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
+        return cls(fit, order, [row for row in rows if row.entry not in fit])
 
     def note(self, drawn: int) -> str:
         """What is left out: rows that there is no room for, and those that do not have it."""
@@ -105,7 +105,7 @@ class _Fit:
         return " ".join(parts)
 
 
-_FITTING: ByBoard[_Fit] = ByBoard(64)
+_FITTING: BoardCache[_Fit] = BoardCache(64)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,9 @@ class Source:
         First the chosen ones, then printed rows and baselines to compare with, then by rank. `what` names what `has`
         looks for: it is asked once for all rows of a board.
         """
-        fit = _FITTING.of((self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has))
+        fit = _FITTING.get_or_make(
+            (self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has)
+        )
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
         for row in fit.order:
             if len(kept) >= most:
@@ -199,7 +201,7 @@ class Gallery:
 
     def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
         self.figures = figures
-        self._kept: ByBoard[Drawing] = ByBoard(most)
+        self._kept: BoardCache[Drawing] = BoardCache(most)
 
     def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
         """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
@@ -208,7 +210,9 @@ class Gallery:
         def draw(rows: tuple[Row, ...]) -> Drawing:
             return self._drawn(figure, Source(state, benchmark, standard, rows), models)
 
-        return self._kept.of((benchmark, standard, name, *models), lambda: board_of(state, benchmark, standard), draw)
+        return self._kept.get_or_make(
+            (benchmark, standard, name, *models), lambda: board_of(state, benchmark, standard), draw
+        )
 
     def _drawn(self, figure: Figure, source: Source, models: Sequence[str]) -> Drawing:
         chosen, missing = chosen_rows(source.rows, models)
@@ -225,9 +229,9 @@ class Gallery:
         """The figure of that name. SpaceError UNKNOWN_PAGE."""
         figure = self.figures.get((benchmark, name))
         if figure is None:
-            known = ", ".join(own for of, own in self.figures if of == benchmark) or ", ".join(NAMES)
+            names = ", ".join(figure_name for of, figure_name in self.figures if of == benchmark) or ", ".join(NAMES)
             raise SpaceError(
-                "UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {known}", "see the board"
+                "UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {names}", "see the board"
             )
         return figure
 
@@ -249,20 +253,20 @@ class Gallery:
 def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
     """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
     if name not in NAMES or standard not in benchmark(name).standards:
-        known = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
+        names = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
         what = f"{name}, standard {standard}"
-        raise SpaceError("UNKNOWN_PAGE", "the board", repr(what[:80]), f"one of: {known}", "choose one of these")
+        raise SpaceError("UNKNOWN_PAGE", "the board", repr(what[:80]), f"one of: {names}", "choose one of these")
     return state.board(name, standard)
 
 
 def chosen_rows(rows: tuple[Row, ...], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
     """The rows of some entries in the order given, each once, and the entries that the board does not have."""
     if len(models) > MOST_CHOSEN:
-        found = f"{len(models)} models"
-        raise SpaceError("BAD_PARAMETER", "models", found, f"at most {MOST_CHOSEN}", "remove some")
+        count = f"{len(models)} models"
+        raise SpaceError("BAD_PARAMETER", "models", count, f"at most {MOST_CHOSEN}", "remove some")
     wanted = list(dict.fromkeys(models))
-    known = by_entry(rows)
-    return tuple(known[entry] for entry in wanted if entry in known), [e for e in wanted if e not in known]
+    by_name = by_entry(rows)
+    return tuple(by_name[entry] for entry in wanted if entry in by_name), [e for e in wanted if e not in by_name]
 
 
 def split_models(text: str) -> tuple[str, ...]:
@@ -294,7 +298,7 @@ def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, sc
 
 def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
     """A row's value with its bounds as text, or its state in words."""
-    return told(value, digits, scale, row.provenance == "published")
+    return value_text(value, digits, scale, row.provenance == "published")
 
 
 def names_of(rows: Sequence[Row], most: int = 6) -> str:

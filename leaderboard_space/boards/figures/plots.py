@@ -12,7 +12,7 @@ from itertools import cycle
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from fairspace.leaderboard_space.boards.telling import told
+from fairspace.leaderboard_space.boards.telling import value_text
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import COLOURS, FAINT, GREY, GRID, INK, _legend, finish, number, plot
@@ -100,13 +100,13 @@ def radar(names: Sequence[str], series: Sequence[Series], top: float, ring: floa
             subplot="polar",
         )
     angles = [360 * place / len(names) for place in range(len(names))]
-    for one, colour, symbol, dash in zip(series, COLOURS, MARKERS, DASHES, strict=False):
-        numbers = one.numbers()
+    for model, colour, symbol, dash in zip(series, COLOURS, MARKERS, DASHES, strict=False):
+        numbers = model.numbers()
         closed = [*numbers, numbers[0]]
         figure.add_scatterpolar(
             r=[None if n is None else max(0.0, min(n, top)) for n in closed],
             theta=[*angles, 360],
-            name=label(one.model),
+            name=label(model.model),
             customdata=[f"{name}: {number(n, 2)}" for name, n in zip(around, closed, strict=True)],
             mode="lines+markers",
             fill="toself" if None not in numbers and len(series) == 1 else "none",
@@ -114,7 +114,7 @@ def radar(names: Sequence[str], series: Sequence[Series], top: float, ring: floa
             line={"color": colour, "width": 2.2, "dash": dash},
             marker={"size": 8, "symbol": symbol},
             connectgaps=False,
-            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(model.model), 60)) + "</extra>",
         )
     figure = finish(figure, 440)
     figure.update_layout(
@@ -145,15 +145,15 @@ def bars(
     `top` is the largest number that there can be, where there is one.
     """
     figure = go.Figure()
-    for one, colour in zip(series, COLOURS, strict=False):
+    for model, colour in zip(series, COLOURS, strict=False):
         figure.add_bar(
             x=list(names),
-            y=one.numbers(),
-            name=label(one.model),
+            y=model.numbers(),
+            name=label(model.model),
             marker={"color": colour},
-            error_y=one.errors() | {"color": INK},
-            customdata=[told(value, digits, one.scale) for value in one.values],
-            hovertemplate="%{x}: %{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+            error_y=model.errors() | {"color": INK},
+            customdata=[value_text(value, digits, model.scale) for value in model.values],
+            hovertemplate="%{x}: %{customdata}<extra>" + plot(shortened(plain(model.model), 60)) + "</extra>",
         )
     figure = finish(figure, height)
     figure.update_layout(barmode="group", bargap=0.25, showlegend=True)
@@ -190,35 +190,35 @@ def scatter(points: Sequence[Point], colours: Mapping[str, str], x: str, y: str,
     figure = go.Figure()
     widest = max((point.x for point in points), default=0.0)
     for (group, colour), side in zip(colours.items(), cycle(("top center", "bottom center")), strict=False):
-        own = [point for point in points if point.group == group]
-        own.sort(key=lambda point: point.visibility != "published")  # the first one's symbol stands in the legend
-        if not own:
+        members = [point for point in points if point.group == group]
+        members.sort(key=lambda point: point.visibility != "published")  # the first one's symbol stands in the legend
+        if not members:
             continue
-        bounds = [p.bounds or (p.x, p.x, p.y, p.y) for p in own]
+        bounds = [p.bounds or (p.x, p.x, p.y, p.y) for p in members]
         errors = {"type": "data", "symmetric": False, "thickness": 1, "width": 0, "color": FAINT}
         figure.add_scatter(
-            x=[p.x for p in own],
-            y=[p.y for p in own],
+            x=[p.x for p in members],
+            y=[p.y for p in members],
             error_x=errors
             | {
-                "array": [b[1] - p.x for p, b in zip(own, bounds, strict=True)],
-                "arrayminus": [p.x - b[0] for p, b in zip(own, bounds, strict=True)],
+                "array": [b[1] - p.x for p, b in zip(members, bounds, strict=True)],
+                "arrayminus": [p.x - b[0] for p, b in zip(members, bounds, strict=True)],
             },
             error_y=errors
             | {
-                "array": [b[3] - p.y for p, b in zip(own, bounds, strict=True)],
-                "arrayminus": [p.y - b[2] for p, b in zip(own, bounds, strict=True)],
+                "array": [b[3] - p.y for p, b in zip(members, bounds, strict=True)],
+                "arrayminus": [p.y - b[2] for p, b in zip(members, bounds, strict=True)],
             },
-            mode="markers+text" if any(p.chosen for p in own) else "markers",
+            mode="markers+text" if any(p.chosen for p in members) else "markers",
             cliponaxis=False,
             name=group,
-            text=[label(p.model) if p.chosen else "" for p in own],
-            textposition=[side if p.x < 0.8 * widest else "middle left" for p in own],
-            customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.visibility})" for p in own],
+            text=[label(p.model) if p.chosen else "" for p in members],
+            textposition=[side if p.x < 0.8 * widest else "middle left" for p in members],
+            customdata=[f"{plot(shortened(plain(p.model), 60))} ({p.visibility})" for p in members],
             marker={
                 "color": colour,
-                "size": [13 if p.chosen else 9 for p in own],
-                "symbol": [SYMBOLS[p.visibility] for p in own],
+                "size": [13 if p.chosen else 9 for p in members],
+                "symbol": [SYMBOLS[p.visibility] for p in members],
                 "line": {"width": 1, "color": "rgba(255,255,255,0.7)"},
             },
             hovertemplate=f"%{{customdata}}<br>{x} %{{x:.{digits}f}}, {y} %{{y:.{digits}f}}<extra>{group}</extra>",
@@ -245,18 +245,20 @@ def ranges(rows: Sequence[tuple[str, Value, str]], groups: Mapping[str, str], ti
     """
     figure = go.Figure()
     for group, colour in groups.items():
-        own = [(place, model, value) for place, (model, value, of) in enumerate(rows) if of == group]
-        if not own:
+        members = [(place, model, value) for place, (model, value, of) in enumerate(rows) if of == group]
+        if not members:
             continue
-        series = Series("", [value for _, _, value in own], scale)
+        series = Series("", [value for _, _, value in members], scale)
         figure.add_scatter(
             x=series.numbers(),
-            y=[place for place, _, _ in own],
+            y=[place for place, _, _ in members],
             error_x=series.errors() | {"color": colour},
             mode="markers",
             name=group,
             marker={"color": colour, "size": 9},
-            customdata=[f"{plot(shortened(plain(model), 60))}: {told(value, 3, scale)}" for _, model, value in own],
+            customdata=[
+                f"{plot(shortened(plain(model), 60))}: {value_text(value, 3, scale)}" for _, model, value in members
+            ],
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
         )
@@ -278,16 +280,16 @@ def shares(names: Sequence[str], series: Sequence[Series], official: Sequence[fl
     """Horizontal bars in percent, one group per name from the top, with the official share as an upright line."""
     figure = go.Figure()
     places = list(range(len(names)))
-    for one, colour in zip(series, COLOURS, strict=False):
+    for model, colour in zip(series, COLOURS, strict=False):
         figure.add_bar(
             y=places,
-            x=one.numbers(),
+            x=model.numbers(),
             orientation="h",
-            name=label(one.model),
+            name=label(model.model),
             marker={"color": colour},
-            error_x=one.errors() | {"color": INK},
-            customdata=[f"{n}: {told(v, 1, one.scale)} %" for n, v in zip(names, one.values, strict=True)],
-            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+            error_x=model.errors() | {"color": INK},
+            customdata=[f"{n}: {value_text(v, 1, model.scale)} %" for n, v in zip(names, model.values, strict=True)],
+            hovertemplate="%{customdata}<extra>" + plot(shortened(plain(model.model), 60)) + "</extra>",
         )
     figure.add_scatter(
         y=places,
@@ -314,17 +316,17 @@ def shares(names: Sequence[str], series: Sequence[Series], official: Sequence[fl
 Matrix = Sequence[Sequence[float | None]]
 
 
-def matrices_height(found: int, columns: int) -> int:
+def matrices_height(count: int, columns: int) -> int:
     """Of `matrices`, in pixels."""
-    return 70 + 310 * -(-found // columns)
+    return 70 + 310 * -(-count // columns)
 
 
-def matrices(titles: Sequence[str], groups: Sequence[str], found: Sequence[Matrix | None], columns: int) -> go.Figure:
+def matrices(titles: Sequence[str], groups: Sequence[str], values: Sequence[Matrix | None], columns: int) -> go.Figure:
     """Square tables of shares in colour, `columns` of them beside each other; a cell without a number stays empty.
 
     Titles are lines of escaped text.
     """
-    rows = -(-len(found) // columns)
+    rows = -(-len(values) // columns)
     figure = make_subplots(
         rows,
         columns,
@@ -333,7 +335,7 @@ def matrices(titles: Sequence[str], groups: Sequence[str], found: Sequence[Matri
         horizontal_spacing=0.06,
         shared_yaxes=True,
     )
-    for place, matrix in enumerate(found):
+    for place, matrix in enumerate(values):
         if matrix is None:
             continue
         percent = [[None if x is None else 100 * x for x in line] for line in matrix]
@@ -355,7 +357,7 @@ def matrices(titles: Sequence[str], groups: Sequence[str], found: Sequence[Matri
             row=place // columns + 1,
             col=place % columns + 1,
         )
-    figure = finish(figure, matrices_height(len(found), columns))
+    figure = finish(figure, matrices_height(len(values), columns))
     figure.update_annotations(font={"size": 13, "color": GREY})
     figure.update_xaxes(showgrid=False, zeroline=False)
     return figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False, automargin=True)
@@ -375,19 +377,19 @@ def panels(titles: Sequence[str], names: Sequence[str], series: Sequence[Sequenc
         rows, columns, subplot_titles=list(titles), vertical_spacing=0.32 / rows, horizontal_spacing=0.12
     )
     for place, models in enumerate(series):
-        for which, (one, colour, symbol) in enumerate(zip(models, COLOURS, MARKERS, strict=False)):
+        for which, (model, colour, symbol) in enumerate(zip(models, COLOURS, MARKERS, strict=False)):
             shift = 0.16 * (which - (len(models) - 1) / 2)
             figure.add_scatter(
                 x=[spot + shift for spot in range(len(names))],
-                y=one.numbers(),
-                error_y=one.errors() | {"color": colour},
+                y=model.numbers(),
+                error_y=model.errors() | {"color": colour},
                 mode="markers",
-                name=label(one.model),
+                name=label(model.model),
                 legendgroup=str(which),
                 showlegend=place == 0,
                 marker={"color": colour, "size": 9, "symbol": symbol},
-                customdata=[f"{n}: {told(v, 3, one.scale)}" for n, v in zip(names, one.values, strict=True)],
-                hovertemplate="%{customdata}<extra>" + plot(shortened(plain(one.model), 60)) + "</extra>",
+                customdata=[f"{n}: {value_text(v, 3, model.scale)}" for n, v in zip(names, model.values, strict=True)],
+                hovertemplate="%{customdata}<extra>" + plot(shortened(plain(model.model), 60)) + "</extra>",
                 row=place // columns + 1,
                 col=place % columns + 1,
             )

@@ -57,8 +57,8 @@ class Profile:
     @property
     def meanings(self) -> list[tuple[str, str]]:
         """Each letter's word, and what it says."""
-        known = LETTERS | REWARDED if self.caution else LETTERS
-        return [known[letter] for letter in self.code]
+        words = LETTERS | REWARDED if self.caution else LETTERS
+        return [words[letter] for letter in self.code]
 
     @property
     def name(self) -> str:
@@ -85,17 +85,17 @@ def _profile(row: Row, task: str, standard: str) -> Profile:
         return Profile(TASKS[task], "", reason)
     values = [value_of(row, f"{axis}_{task}") for axis in ("IFS", "RFS", "BIS")]
     numbers = [None if v is None else v.value if v.low is None else v.low for v in values]
-    known = [number for number in numbers if number is not None]
-    formula = profile_code(known[0], known[1], known[2], tau(standard)) if len(known) == 3 else None
+    defined = [number for number in numbers if number is not None]
+    formula = profile_code(defined[0], defined[1], defined[2], tau(standard)) if len(defined) == 3 else None
     beside = caution(standard) if task == "Und" else ""
     return Profile(TASKS[task], code, "", formula if formula and formula != code else "", beside)
 
 
 def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:
     """Code -> the models that have it, with the profile of that task; every archetype, with or without models."""
-    found: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
+    by_code: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
     for row in rows:
         for profile in profiles(row, standard):
             if profile.code:
-                found[profile.code].append((row, profile))
-    return found
+                by_code[profile.code].append((row, profile))
+    return by_code

@@ -51,9 +51,9 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
     line = {"mode": "lines", "hoverinfo": "skip"}
     values = [_ranked(row) for row in rows]
     places = list(range(len(rows)))
-    known = [(place, value) for place, value in zip(places, values, strict=True) if value is not None]
-    sure = [(place, value.uncertainty) for place, value in known if value.uncertainty is not None]
-    open_ = [(place, value.low, value.high) for place, value in known if value.low != value.high]
+    measured = [(place, value) for place, value in zip(places, values, strict=True) if value is not None]
+    sure = [(place, value.uncertainty) for place, value in measured if value.uncertainty is not None]
+    open_ = [(place, value.low, value.high) for place, value in measured if value.low != value.high]
     if open_:
         figure.add_scatter(
             x=[end for _, low, high in open_ for end in (low, high, None)],
@@ -71,12 +71,14 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
         **line,
     )
     figure.add_scatter(
-        x=[value.value for _, value in known],
-        y=[place for place, _ in known],
+        x=[value.value for _, value in measured],
+        y=[place for place, _ in measured],
         mode="markers",
         marker={"color": plots_plotting.BLUE, "size": 9, "symbol": "line-ns-open", "line": {"width": 2.5}},
         name="score",
-        customdata=[f"{plot(shortened(plain(rows[place].model), 60))}, tier {rows[place].tier}" for place, _ in known],
+        customdata=[
+            f"{plot(shortened(plain(rows[place].model), 60))}, tier {rows[place].tier}" for place, _ in measured
+        ],
         hovertemplate="%{customdata}: %{x}<extra></extra>",
     )
     figure = plots_plotting.finish(figure, height)

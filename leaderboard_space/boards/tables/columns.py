@@ -112,15 +112,15 @@ def column_sets(
     total = _total(part.total, rows, notes, up)
     cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
     figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
-    said = _text("remarks", "Remarks", remarks)
+    remarks_column = _text("remarks", "Remarks", remarks)
     scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
     labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
     parts = tuple(_coverage(column, up) for column in (part.total, *part.columns))
     sets = {
-        "scores": (total, *cohort, figures, *scores, said),
+        "scores": (total, *cohort, figures, *scores, remarks_column),
         "uncertainty": (total, *_uncertainty(part.total, up)),
         "profile": (total, figures, *labels),
-        "coverage": (total, _worst(part.total, up), *parts, said),
+        "coverage": (total, _worst(part.total, up), *parts, remarks_column),
         "about": (total, figures, *_about(state)),
     }
     return {name: columns for name, columns in sets.items() if labels or name != "profile"}
@@ -128,10 +128,10 @@ def column_sets(
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
     """Columns of the sectors that a standard has beside those of the page, where rows have a score for them."""
-    known = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
+    on_page = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
     standards = find_benchmark(view.benchmark).standards.values()
     sectors = dict.fromkeys(
-        sector for one in standards for sector in getattr(one, "sectors", ()) if sector not in known
+        sector for standard in standards for sector in getattr(standard, "sectors", ()) if sector not in on_page
     )
     return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
 
@@ -141,8 +141,10 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
     def cell(row: Row) -> Cell:
         of = [column.of(row) for column in (part.total, *part.columns)]
-        told = behind(row, of)
-        return Cell(provenance_of(row), "" if told == visibility(row) else told.removeprefix("published; "), chip=True)
+        words = behind(row, of)
+        return Cell(
+            provenance_of(row), "" if words == visibility(row) else words.removeprefix("published; "), chip=True
+        )
 
     return cell
 
@@ -187,8 +189,8 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     least, most = scale([value.value for value in values if value.value is not None])
 
     def cell(row: Row) -> Cell:
-        one = plain_column.cell(row)
-        return replace(one, strength=0, strip=strip(column.of(row), least, most))
+        plain_cell = plain_column.cell(row)
+        return replace(plain_cell, strength=0, strip=strip(column.of(row), least, most))
 
     return BoardColumn(
         column.score,
@@ -217,7 +219,7 @@ def scale(numbers: Sequence[float]) -> tuple[float, float]:
 def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
     """How sure the total is."""
 
-    def told(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
+    def format_of(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
         return lambda row: Cell(column.format(of(row)))
 
     def interval_cell(row: Row) -> Cell:
@@ -233,8 +235,8 @@ def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
     best = intervals.best_rank
     return (
         BoardColumn("interval", "95 % interval", low, interval_cell, True, up, errors=True),
-        BoardColumn("error", "Standard error", error, told(error), True, errors=True),
-        BoardColumn("debiased", "Debiased", debiased, told(debiased), True, up, errors=True),
+        BoardColumn("error", "Standard error", error, format_of(error), True, errors=True),
+        BoardColumn("debiased", "Debiased", debiased, format_of(debiased), True, up, errors=True),
         BoardColumn(
             "bounds",
             "With missing answers",

@@ -34,7 +34,7 @@ def grid(data: Any) -> Grid | None:
 
 
 def _flat(part: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in part.items():
-        found.update(_flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value})
-    return found
+        flat.update(_flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value})
+    return flat

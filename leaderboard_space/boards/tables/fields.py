@@ -7,7 +7,7 @@ from typing import Any
 
 from fairspace.leaderboard_space.boards.tables.exact import ranked_number
 from fairspace.leaderboard_space.boards.telling import PROVENANCES, provenance_of
-from fairspace.leaderboard_space.state import Entry
+from fairspace.leaderboard_space.log_state import Entry
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_fields import ROW_FIELDS

@@ -47,7 +47,7 @@ def strip(value: Value | None, least: float, most: float) -> Strip | None:
 
 def interval(column: Column, row: Row) -> str:
     """'41.20 to 56.00', the 95 % interval in the column's unit; '' without one."""
-    about = known(column, row)
+    about = uncertainty_of(column, row)
     return "" if about is None else span(column, about.low, about.high)
 
 
@@ -56,7 +56,7 @@ def span(column: Column, low: float, high: float) -> str:
     return f"{column.format(column.scaled(low))} to {column.format(column.scaled(high))}"
 
 
-def known(column: Column, row: Row) -> Uncertainty | None:
+def uncertainty_of(column: Column, row: Row) -> Uncertainty | None:
     """What is known of the error of a row's value."""
     value = column.of(row)
     return None if value is None or value.value is None else value.uncertainty
@@ -64,8 +64,8 @@ def known(column: Column, row: Row) -> Uncertainty | None:
 
 def chance(row: Row, label: str) -> str:
     """'P = 0.93', how likely a label is the right one; '' where nothing is known."""
-    found = row.chances.get(label)
-    return "" if found is None else f"P {probability(found)}"
+    share = row.chances.get(label)
+    return "" if share is None else f"P {probability(share)}"
 
 
 def probability(chance: float) -> str:
@@ -89,12 +89,12 @@ def no_tier(row: Row) -> str:
 def error_of(column: Column, of: Callable[[Uncertainty], float | None]) -> Callable[[Row], float | None]:
     """A number of a value's uncertainty, in the column's unit."""
 
-    def found(row: Row) -> float | None:
-        about = known(column, row)
-        one = None if about is None else of(about)
-        return None if one is None else column.scaled(one)
+    def read(row: Row) -> float | None:
+        about = uncertainty_of(column, row)
+        value = None if about is None else of(about)
+        return None if value is None else column.scaled(value)
 
-    return found
+    return read
 
 
 def best_rank(row: Row) -> float | None:

@@ -60,10 +60,10 @@ class Column:
 
 def remarks(row: Row) -> str:
     """That a run is limited, why a row has no rank in short (the model's page says all) or that samples are missing."""
-    said = "".join(f"{remark}; " for remark in row.remarks)
+    limits = "".join(f"{remark}; " for remark in row.remarks)
     reasons = [reason for reason in row.unranked if reason not in row.remarks]
     if len(reasons) > 1:
-        return f"{said}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
+        return f"{limits}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
     parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
     if row.provenance == "baseline" and not parts:
         parts.append("a baseline to compare with, not ranked")

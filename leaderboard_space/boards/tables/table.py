@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
-from fairspace.leaderboard_space.boards.by_board import ByBoard, by_entry
+from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.columns import (
     MODEL,
@@ -18,7 +18,7 @@ from fairspace.leaderboard_space.boards.tables.columns import (
 )
 from fairspace.leaderboard_space.boards.telling import provenance_of
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.leaderboard_space.boards.views import VIEWS, known
+from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -61,20 +61,22 @@ class BoardTable:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
         every = column_sets(view, part, self.rows, numbers, state)
-        self.sets = {name: tuple(one for one in columns if self._shows(one)) for name, columns in every.items()}
+        self.sets = {
+            name: tuple(column for column in columns if self._shows(column)) for name, columns in every.items()
+        }
         self.front = (rank_column(self.rows), TIER, MODEL)
         self.columns = {column.key: column for columns in (self.front, *every.values()) for column in columns}
         self.numbers = numbers
         self._searched = {row.entry: _searched(row) for row in self.rows}
         self._orders: dict[str, list[Row]] = {"": self.rows, "rank": self.rows}
-        found = self._searched.values()
-        self.licences = sorted({one.licence for one in found} - {""})
-        self.architectures = sorted({one.architecture for one in found} - {""})
+        searched = self._searched.values()
+        self.licences = sorted({row.licence for row in searched} - {""})
+        self.architectures = sorted({row.architecture for row in searched} - {""})
 
     def select(self, query: BoardQuery) -> list[Row]:
         """The rows that a query asks for, in its order. SpaceError BAD_PARAMETER: unknown column or task."""
         tasks = find_benchmark(query.benchmark).task_names()
-        known("task", query.task, ("", *tasks))
+        check_choice("task", query.task, ("", *tasks))
         rows = self._sorted(query.sort)
         if query.models:
             wanted = set(query.models)
@@ -86,35 +88,35 @@ class BoardTable:
 
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
         """The column that is sorted by, and whether it falls."""
-        return self.columns[known("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
+        return self.columns[check_choice("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
 
     def _sorted(self, sort: str) -> list[Row]:
-        found = self._orders.get(sort)
-        if found is None:
+        ordered = self._orders.get(sort)
+        if ordered is None:
             column, falling = self.column(sort)
             sure = self._with_errors() if column.errors else self.rows
             keyed: list[tuple[Key, Row]] = [
-                (column.sort_by(one), row) for one, row in zip(sure, self.rows, strict=True)
+                (column.sort_by(with_error), row) for with_error, row in zip(sure, self.rows, strict=True)
             ]
             with_key = [(key, row) for key, row in keyed if key is not None]
             with_key.sort(key=lambda pair: pair[0], reverse=falling)
-            found = [row for _, row in with_key] + [row for key, row in keyed if key is None]
-            self._orders[sort] = found
-        return found
+            ordered = [row for _, row in with_key] + [row for key, row in keyed if key is None]
+            self._orders[sort] = ordered
+        return ordered
 
     def _with_errors(self) -> list[Row]:
         standards = [row.result.standard for row in self.rows if row.result is not None]
         return with_errors(self.rows, standards[0]) if standards else self.rows
 
     def _fits(self, row: Row, query: BoardQuery) -> bool:
-        one, facts = self._searched[row.entry], row.facts
+        searched, facts = self._searched[row.entry], row.facts
         size = facts.parameters
         return (
-            all(word in one.words for word in plain(query.q).casefold().split())
+            all(word in searched.words for word in plain(query.q).casefold().split())
             and (not query.ranked or row.rank is not None)
-            and query.provenance in ("", one.provenance)
-            and query.licence.casefold() in ("", one.licence.casefold())
-            and query.architecture.casefold() in ("", one.architecture.casefold())
+            and query.provenance in ("", searched.provenance)
+            and query.licence.casefold() in ("", searched.licence.casefold())
+            and query.architecture.casefold() in ("", searched.architecture.casefold())
             and (not query.open_weights or facts.open_weights is (query.open_weights == "yes"))
             and (not query.task or query.task in facts.tasks)
             and (query.size_from is None or (size is not None and size >= query.size_from))
@@ -141,8 +143,8 @@ def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note]
     return [Note(number, erratum, text) for (erratum, text), number in texts.items()], numbers
 
 
-_TABLES: ByBoard[BoardTable] = ByBoard(32)
-_ADJUSTED: ByBoard[BoardTable] = ByBoard(ADJUSTED)
+_TABLES: BoardCache[BoardTable] = BoardCache(32)
+_ADJUSTED: BoardCache[BoardTable] = BoardCache(ADJUSTED)
 """Those of adjusted boards hold rows of their own, and take no place of the released ones."""
 
 
@@ -153,12 +155,12 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     """
     view = VIEWS[query.benchmark]
     names = {slug(name): part for name, part in view.slices.items()}
-    name = known("table", query.table, names)
+    name = check_choice("table", query.table, names)
     about = (query.benchmark, query.standard, query.adjustment)
     if query.models and not query.table:
         wanted = [row for row in state.board(*about) if row.entry in query.models]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-    return name, (_ADJUSTED if query.adjusted else _TABLES).of(
+    return name, (_ADJUSTED if query.adjusted else _TABLES).get_or_make(
         (query.benchmark, about[1:], name),
         lambda: state.board(*about),
         lambda rows: BoardTable(view, names[name], rows, state),
@@ -175,8 +177,8 @@ def check_models(state: State, query: BoardQuery) -> list[str]:
     there = by_entry(state.board(query.benchmark, query.standard))
     missing = [name for name in query.models if name not in there]
     for name in missing:
-        own = state.entry(name)
-        if own is None or own.benchmark != query.benchmark:
+        logged = state.entry(name)
+        if logged is None or logged.benchmark != query.benchmark:
             expected = f"rows of {query.benchmark}"
             raise SpaceError("BAD_PARAMETER", "models", repr(name), expected, "copy the address from a board's page")
     return missing

@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Progress
+from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import Submission, result_draft
 from fairspace.submissions.results.result import Result
 
 

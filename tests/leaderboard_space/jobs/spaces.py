@@ -9,9 +9,10 @@ from pathlib import Path
 from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import State, Submission
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.factory import result
 

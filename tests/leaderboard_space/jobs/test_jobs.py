@@ -16,9 +16,9 @@ from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.jobs.baselines import BaselineJobs
 from fairspace.leaderboard_space.jobs.jobs import SCORING
 from fairspace.leaderboard_space.jobs.queue import Job, Record
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.state import result_draft
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.checking.submission import read_submission
@@ -313,7 +313,7 @@ def test_a_lease_that_stands_still_is_taken_back_however_the_clock_jumps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("storage.log", "intake", "jobs.attempt"):
-        monkeypatch.setattr(f"leaderboard_space.{module}.datetime", Clock)
+        monkeypatch.setattr(f"fairspace.leaderboard_space.{module}.datetime", Clock)
     about = settings(tmp_path, valid_a_day=1, failed_a_day=1)
     opened = space(about)
     for day, days in enumerate((2, -2, 0)):

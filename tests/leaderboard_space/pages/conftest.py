@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.state import result_draft
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
-from fairspace.leaderboard_space.boards.adjusting import told
+from fairspace.leaderboard_space.boards.adjusting import parameters_of
 from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
@@ -34,10 +34,10 @@ FULL = (
 
 def test_an_adjustment_comes_back_from_its_address() -> None:
     query = BoardQuery.read(QueryParams(f"benchmark=iris&standard=inaugural&{FULL}"))
-    assert "&".join(f"{name}={text}" for name, text in told(query.adjustment).items()) == FULL
+    assert "&".join(f"{name}={text}" for name, text in parameters_of(query.adjustment).items()) == FULL
     assert query.address() == f"/?benchmark=iris&standard=inaugural&{FULL}"
     assert BoardQuery.read(QueryParams(query.address().partition("?")[2])) == query
-    assert set(told(query.adjustment)) <= set(PARAMETERS)
+    assert set(parameters_of(query.adjustment)) <= set(PARAMETERS)
 
 
 NUMBERS = st.integers(0, 10_000_000).map(lambda millionths: millionths / 1e6) | st.floats(0, 10)

@@ -12,7 +12,7 @@ from starlette.types import Message, Scope
 
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.state import result_draft
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.web.answers import Answers, board_of
 from fairspace.leaderboard_space.web.identity import HEADER
 from tests.leaderboard_space.api.spaces import Opened, opened

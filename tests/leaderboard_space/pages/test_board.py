@@ -8,7 +8,7 @@ from starlette.datastructures import QueryParams
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.columns import scale
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.state import result_draft
+from fairspace.leaderboard_space.result_events import result_draft
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY, entries, entry_of, models, page

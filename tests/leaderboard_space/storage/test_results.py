@@ -13,7 +13,8 @@ import pytest
 
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.jobs import bundled
-from fairspace.leaderboard_space.state import State, add_result, result_draft, result_key
+from fairspace.leaderboard_space.result_events import add_result, result_draft, result_key
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.leaderboard_space.state import State, add_result
+from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.benchmark import Scored

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairspace.leaderboard_space.state import State, add_result
+from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import score as iris_score
