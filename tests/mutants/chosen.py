@@ -54,6 +54,12 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/submissions/reading",
         ),
     ),
+    (
+        "submissions/benchmarks/scoring_table.py",
+        tuple(
+            f"tests/submissions/benchmarks/{name}/test_score.py" for name in ("genres", "stereotypical_bias", "iris")
+        ),
+    ),
     ("submissions/benchmarks/iris/*", ("tests/submissions/benchmarks/iris/test_measure.py",)),
     ("submissions/benchmarks/fact_or_fair/*", ("tests/submissions/benchmarks/fact_or_fair/test_measure.py",)),
     ("submissions/benchmarks/genres/*", ("tests/submissions/benchmarks/genres/test_measure.py",)),
@@ -69,7 +75,6 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/submissions/standards/test_documents.py",
         ),
     ),
-    ("submissions/benchmarks/scoring_table.py", ("tests/submissions/benchmarks",)),
     ("submissions/results/*", ("tests/submissions/results", "tests/submissions/benchmarks/test_adjustment.py")),
 )
 """Pattern -> tests beside the mirror of a file, the fastest and nearest first."""
