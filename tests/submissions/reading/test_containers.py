@@ -1,0 +1,122 @@
+"""Files of a folder or a zip, at the limits of sizes, numbers and names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.reading.containers import _open_file, open_container
+from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.members import name_is_safe
+from tests.submissions.sample import write_folder, write_zip
+
+FILES = {"a.jsonl": b"12345", "b.jsonl": b"123"}
+
+
+def opened(path: Path, limits: Limits = LIMITS) -> tuple[dict[str, bytes], list[str]]:
+    """What the files hold, and the codes of the faults."""
+    faults = Collector(limits.faults)
+    with open_container(path, limits, faults) as members:
+        contents = {}
+        for member in members:
+            with member.open() as stream:
+                contents[member.name] = stream.read()
+            assert member.size == len(contents[member.name])
+    return contents, [fault.code for fault in faults.all()]
+
+
+@pytest.fixture(params=["folder", "zip"])
+def container(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    if request.param == "folder":
+        return write_folder(tmp_path / "s", FILES)
+    return write_zip(tmp_path / "s.zip", FILES.items())
+
+
+def test_files_are_given_by_name_with_their_content(container: Path) -> None:
+    assert opened(container) == (FILES, [])
+    assert list(opened(container)[0]) == sorted(FILES)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "left", "code"),
+    [
+        ("member_bytes", 5, ["a.jsonl", "b.jsonl"], ""),
+        ("member_bytes", 4, ["b.jsonl"], "TOO_LARGE"),
+        ("total_bytes", 8, ["a.jsonl", "b.jsonl"], ""),
+        ("total_bytes", 7, [], "TOO_LARGE"),
+        ("members", 2, ["a.jsonl", "b.jsonl"], ""),
+        ("members", 1, [], "TOO_MANY_FILES"),
+        ("name_length", 7, ["a.jsonl", "b.jsonl"], ""),
+        ("name_length", 6, [], "UNSAFE_NAME"),
+    ],
+)
+def test_each_limit_may_be_reached(limit: str, most: int, left: list[str], code: str, container: Path) -> None:
+    contents, codes = opened(container, replace(LIMITS, **{limit: most}))
+    assert list(contents) == left
+    assert set(codes) == ({code} if code else set())
+
+
+def test_images_in_a_folder_have_limits_of_their_own(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "s", {**FILES, "images.parquet": b"1" * 9})
+    small = replace(LIMITS, member_bytes=5, total_bytes=8, image_member_bytes=9, image_total_bytes=9)
+    assert list(opened(path, small)[0]) == ["a.jsonl", "b.jsonl", "images.parquet"]
+    assert opened(path, replace(small, image_member_bytes=8)) == (FILES, ["TOO_LARGE"])
+    assert opened(path, replace(small, image_total_bytes=8)) == (FILES, ["TOO_LARGE"])
+
+
+def test_what_a_clone_leaves_is_not_opened(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "s", {**FILES, "README.md": b"x", ".gitattributes": b"x"})
+    (path / ".git").mkdir()
+    (path / ".cache").mkdir()
+    assert opened(path) == (FILES, [])
+    (path / "more").mkdir()
+    assert opened(path) == (FILES, ["NESTED_FOLDER"])
+
+
+def test_nothing_is_named() -> None:
+    with pytest.raises(UsageError, match="There is nothing at"), open_container(Path("/nowhere"), LIMITS, Collector(9)):
+        raise AssertionError("it was opened")
+
+
+def test_a_link_or_a_pipe_that_has_taken_a_files_place_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    with _open_file(tmp_path / "file") as stream:
+        assert stream.read() == b"x"
+    for name in ("link", "pipe"):
+        with pytest.raises(OSError, match=r"symbolic links|no longer a plain file"):
+            _open_file(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("a.jsonl", ""),
+        ("é.jsonl", ""),
+        ("/a", "UNSAFE_PATH"),
+        ("a\\b", "UNSAFE_PATH"),
+        ("C:a", "UNSAFE_PATH"),
+        ("../a", "UNSAFE_PATH"),
+        ("a//b", "UNSAFE_PATH"),
+        ("a\n", "UNSAFE_NAME"),
+        ("a\u202eb", "UNSAFE_NAME"),
+        ("con", "UNSAFE_NAME"),
+        ("LPT1.txt", "UNSAFE_NAME"),
+        ("a.", "UNSAFE_NAME"),
+        ("a ", "UNSAFE_NAME"),
+        ("b/a", "NESTED_FOLDER"),
+        ("known", "DUPLICATE_FILE"),
+        ("Known", "CASE_COLLISION"),
+    ],
+)
+def test_only_plain_names_are_safe(name: str, code: str) -> None:
+    faults, seen = Collector(9), {"known": "known"}
+    assert name_is_safe(name, seen, LIMITS, faults) == (not code)
+    assert [fault.code for fault in faults.all()] == ([code] if code else [])
+    assert (name.casefold() in seen) == (code in ("", "DUPLICATE_FILE", "CASE_COLLISION"))

@@ -1,0 +1,187 @@
+"""What a result says of how it came to be, and which files are results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.manifest import Manifest, Stage, now
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results import scoring
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import (
+    MAX_BYTES,
+    find_standard,
+    limits_of,
+    load_result,
+    rescore,
+    score_submission,
+)
+from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.values import Value, measured
+from tests.submissions import sample
+
+RESAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A standard that multiplies the only value."""
+
+    name: str
+    factor: float = 1.0
+
+
+def measure(records: Submission) -> dict[str, Value]:
+    return {"a": measured("a", 0.5, low=0.4, high=0.6, expected=4, valid=4)}
+
+
+def score(values: Values, standard: Standard, adjustment: Adjustment = AS_RELEASED) -> Scored:
+    number = (values["a"].value or 0.0) * standard.factor
+    return Scored({"total": measured("total", number)}, "total", number)
+
+
+def designs(records: Submission) -> Sequence[Design]:
+    def statistic(times: Times) -> Floats:
+        return (times @ np.array([0.0, 0.0, 1.0, 1.0]))[:, None] / 4
+
+    return (Design("a task", "number", np.zeros(4, np.int64), ("a",), statistic),)
+
+
+@pytest.fixture(autouse=True)
+def bench(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
+    small = replace(
+        sample.BENCH,
+        measure=measure,
+        score=score,
+        designs=designs,
+        standards={"inaugural": Standard("inaugural"), "twice": Standard("twice", 2.0)},
+        signature=lambda submission: {"parser": "none@1"},
+        counts=lambda records: {"of": [[len(records.tables)]]},
+    )
+    monkeypatch.setattr(scoring, "benchmark", lambda name: small)
+    return small
+
+
+def submission(**changes: Any) -> Submission:
+    return Submission(sample.meta(**changes), sample.tables(), "0" * 64)
+
+
+def test_a_result_is_signed_by_what_decided_its_values() -> None:
+    result = score_submission(submission(), resamples=0)
+    assert {**result.signature, "fairspace": ""} == {
+        "standard": "inaugural",
+        "dataset_revision": "v1",
+        "submission": "0" * 64,
+        "fairspace": "",
+        "labels": "labeller@1",
+        "judge": "judge@2",
+        "parser": "none@1",
+    }
+    assert "contact" not in result.meta
+    assert (result.scored.ranked, result.draws, result.run) == (0.5, None, ())
+    assert (result.counts, result.values["a"].uncertainty) == ({}, None)
+    assert "labels" not in score_submission(submission(labels=None), resamples=0).signature
+
+
+@pytest.mark.parametrize(("claimed", "signed"), [("a" * 64, True), ("a" * 65, False), ("measured", False), (7, False)])
+def test_only_the_hash_of_a_measurement_is_signed(claimed: object, signed: bool) -> None:
+    labels = {"name": "labeller", "version": "1", "settings": {"measurement": claimed}}
+    signature = score_submission(submission(labels=labels), resamples=0).signature
+    assert signature.get("labels_measurement") == (claimed if signed else None)
+
+
+def test_resamples_are_signed_and_give_values_their_uncertainty() -> None:
+    result = score_submission(submission(), "twice", resamples=RESAMPLES)
+    assert result.signature["resamples"] == f"{RESAMPLES}, seed 0"
+    assert (result.standard, result.scored.ranked) == ("twice", 1.0)
+    assert result.counts == {"of": [[3]]}
+    assert result.values["a"].uncertainty is not None
+    assert result.draws is not None
+    assert result.draws.names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("generation", "judge", "mark"),
+    [
+        ({"limit": 7}, {}, "limited to 7 stimuli a task"),
+        ({"limit": 1, "stratified": True}, {}, "limited to 1 stimulus a task (stratified)"),
+        ({"limit": 7, "stratified": 1}, {}, "limited to 7 stimuli a task"),
+        ({}, {"limit": 3}, "limited to 3 stimuli a task"),
+        ({"limit": 0}, {"limit": -1}, ""),
+        ({"limit": True}, {"limit": "7"}, ""),
+    ],
+)
+def test_a_run_of_a_part_has_its_scores_and_no_rank(
+    generation: dict[str, Any], judge: dict[str, Any], mark: str
+) -> None:
+    about = submission(generation=generation, judge={"name": "judge", "version": "2", "settings": judge})
+    result = score_submission(about, resamples=0)
+    assert result.scored.scores["total"].value == 0.5
+    assert result.scored.unranked == limits_of(result) == ((mark,) if mark else ())
+    assert result.scored.ranked == (None if mark else 0.5)
+
+
+def test_a_stage_of_the_run_may_say_that_it_was_limited() -> None:
+    about: dict[str, Any] = {"model": "m/a", "revision": "1", "engine": "inspect_ai", "engine_version": "1"}
+    stage = Stage(what="responses", started=now(), ended=now(), limit=5, **about)
+    result = score_submission(replace(submission(), manifest=Manifest(stages=[stage, stage])), resamples=0)
+    assert [step["limit"] for step in result.run] == [5, 5]
+    assert result.scored.unranked == ("limited to 5 stimuli a task",)
+    assert result.scored.ranked is None
+
+
+def test_a_standard_that_there_is_not_is_named(bench: Benchmark) -> None:
+    with pytest.raises(UsageError, match=r"genres has no standard 'twise'.*twice.*Known: inaugural, twice\."):
+        score_submission(submission(), "twise", resamples=0)
+    with pytest.raises(UsageError, match="Known: inaugural, twice"):
+        rescore(score_submission(submission(), resamples=0), "thrice")
+    assert find_standard(bench, "twice").factor == 2
+
+
+def test_another_standard_changes_scores_and_signature_alone() -> None:
+    result = score_submission(submission(), resamples=RESAMPLES)
+    other = rescore(result, "twice")
+    assert (other.standard, other.signature["standard"], other.scored.ranked) == ("twice", "twice", 1.0)
+    assert (other.values, other.draws) == (result.values, result.draws)
+    assert {**other.signature, "standard": ""} == {**result.signature, "standard": ""}
+
+
+def write(path: Path, result: Result) -> Path:
+    path.write_text(result.dumps(), encoding="utf-8")
+    return path
+
+
+def test_a_file_ranks_by_its_values_whatever_it_claims(tmp_path: Path) -> None:
+    result = score_submission(submission(), "twice", resamples=0)
+    claimed = replace(result, scored=replace(result.scored, ranked=9.0))
+    loaded = load_result(write(tmp_path / "result.json", claimed))
+    assert loaded.dumps() == result.dumps()
+
+
+def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "result.json", score_submission(submission(), resamples=0))
+    size = path.stat().st_size
+    assert size < MAX_BYTES
+    monkeypatch.setattr(scoring, "MAX_BYTES", size)
+    assert load_result(path).standard == "inaugural"
+    monkeypatch.setattr(scoring, "MAX_BYTES", size - 1)
+    with pytest.raises(UsageError, match=f"more than {size - 1:,} bytes"):
+        load_result(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"[" * 20 + b"]" * 20])
+def test_what_is_no_result_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_bytes(content)
+    with pytest.raises(UsageError, match=r"no result.*fairspace score"):
+        load_result(tmp_path / "result.json")
+    with pytest.raises(UsageError, match="is no result"):
+        load_result(tmp_path / "nothing.json")
