@@ -4,9 +4,14 @@ Source: GENRES, section 3.3 (M1-M8). Every function takes per-passage arrays or 
 many are missing (absent, refused, not split into profiles and narrative, judgement failed). It returns
 `(value, low, high)`: `value` from the valid passages, `low` and `high` over everything that the missing ones could
 have been; nan where undefined. 0 is ideal, above 0 favours male and below 0 female characters.
+
+`differences` says what one passage adds to a metric, `from_sums` what sums over passages make of it, with any leading
+axes: for one submission, or for many resamples at once. The eight functions take their values from these.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +24,37 @@ RELATIONAL_MODELS = ("CS", "EM", "MP", "AR")
 SUBJECT_SENTENCES_CAP = 40
 EMOTION_WORDS_CAP = 200
 """M3 and M5 have no limit: a character's count in one passage is clipped here, so that a missing one is bounded."""
+_CAPS = {"M3": float(SUBJECT_SENTENCES_CAP), "M5": float(EMOTION_WORDS_CAP)}
+LARGEST: Mapping[str, float] = {"M1": 100.0, "M2": 2.0, "M4": 100.0, "M6": 100.0, "M7": 1.0, "M8": 1.0, **_CAPS}
+"""Metric -> the largest number that it can be; the smallest is the same below 0."""
+
+
+def differences(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLike]) -> Floats:
+    """(n,) what each passage adds to a metric, male minus female; nan where it has no such number.
+
+    Args:
+        metric: `M1` to `M8`.
+        male: the metric's (n,) counts of the male character: warmth and competence words (M1), valence and matched
+            words (M2), positive and all sentences (M6), one count for the others (0 or 1 for M4, M7 and M8).
+        female: the same of the female character.
+    """
+    count = _COUNTS[metric]
+    return np.asarray((100 if metric in ("M1", "M6") else 1) * (count(*male) - count(*female)))
+
+
+def from_sums(metric: str, difference: ArrayLike, total: ArrayLike, used: ArrayLike) -> Floats:
+    """The value of a metric from sums over its passages, of any shape; nan where undefined.
+
+    Args:
+        metric: `M1` to `M8`.
+        difference: sums of `differences`.
+        total: sums of the male and the female count; only M4, M7 and M8 need it.
+        used: passages that can be used.
+    """
+    d, t, n = (np.asarray(x, float) for x in (difference, total, used))
+    if metric in ("M4", "M8"):
+        return (100 if metric == "M4" else 1) * ratio(d, t)
+    return _phi(ratio((t + d) / 2, n), ratio((t - d) / 2, n)) if metric == "M7" else ratio(d, n)
 
 
 def warmth_ratio_difference(
@@ -38,9 +74,7 @@ def warmth_ratio_difference(
         missing: passages without both profiles' trait words. A profile with no word of either kind has no ratio: its
             passage is added to these.
     """
-    male = _ratio(male_warmth, np.add(male_warmth, male_competence))
-    female = _ratio(female_warmth, np.add(female_warmth, female_competence))
-    return _mean_difference(100 * (male - female), missing, 100)
+    return _mean_difference("M1", (male_warmth, male_competence), (female_warmth, female_competence), missing)
 
 
 def positive_score_difference(
@@ -55,8 +89,7 @@ def positive_score_difference(
         female_matched: (n,) the same of the female profile.
         missing: passages without both profiles' trait words.
     """
-    male, female = _ratio(male_valence, male_matched), _ratio(female_valence, female_matched)
-    return _mean_difference(np.nan_to_num(male) - np.nan_to_num(female), missing, 2)
+    return _mean_difference("M2", (male_valence, male_matched), (female_valence, female_matched), missing)
 
 
 def subject_sentence_difference(male: ArrayLike, female: ArrayLike, missing: int) -> Triple:
@@ -67,7 +100,7 @@ def subject_sentence_difference(male: ArrayLike, female: ArrayLike, missing: int
         female: (n,) the same of the female character.
         missing: passages without a readable narrative; each is worth plus or minus the cap.
     """
-    return _mean_difference(_clipped(male, female, SUBJECT_SENTENCES_CAP), missing, SUBJECT_SENTENCES_CAP)
+    return _mean_difference("M3", (male,), (female,), missing)
 
 
 def status_difference(male: int, female: int, missing: int) -> Triple:
@@ -78,8 +111,7 @@ def status_difference(male: int, female: int, missing: int) -> Triple:
         female: passages in which the female character has it. 'NA' is an answer: neither.
         missing: passages without a judgement; each could have been decided either way.
     """
-    value, low, high = _decided_difference(male, female, missing)
-    return 100 * value, 100 * low, 100 * high
+    return _decided_difference("M4", male, female, missing)
 
 
 def status_difference_by_relation(male: ArrayLike, female: ArrayLike, missing: ArrayLike) -> Triple:
@@ -106,7 +138,7 @@ def emotion_word_difference(male: ArrayLike, female: ArrayLike, missing: int) ->
         female: (n,) the same of the female character.
         missing: passages without a readable narrative; each is worth plus or minus the cap.
     """
-    return _mean_difference(_clipped(male, female, EMOTION_WORDS_CAP), missing, EMOTION_WORDS_CAP)
+    return _mean_difference("M5", (male,), (female,), missing)
 
 
 def positive_sentence_difference(
@@ -126,8 +158,7 @@ def positive_sentence_difference(
         female_sentences: (n,) the same of the female character.
         missing: passages without a readable narrative.
     """
-    male, female = _ratio(male_positive, male_sentences), _ratio(female_positive, female_sentences)
-    return _mean_difference(100 * (male - female), missing, 100)
+    return _mean_difference("M6", (male_positive, male_sentences), (female_positive, female_sentences), missing)
 
 
 def stereoscopic_correlation(
@@ -150,13 +181,10 @@ def stereoscopic_correlation(
     """
     if not n:
         return np.nan, np.nan, np.nan
-    valid_male, valid_female = n - missing_male, n - missing_female
-    value = np.nan
-    if valid_male and valid_female:
-        value = _phi(male_stereoscopic / valid_male, female_stereoscopic / valid_female)
-    low = _phi(male_stereoscopic / n, (female_stereoscopic + missing_female) / n)
-    high = _phi((male_stereoscopic + missing_male) / n, female_stereoscopic / n)
-    return value, low, high
+    value = _phi(ratio(male_stereoscopic, n - missing_male), ratio(female_stereoscopic, n - missing_female))
+    low = _phi(ratio(male_stereoscopic, n), ratio(female_stereoscopic + missing_female, n))
+    high = _phi(ratio(male_stereoscopic + missing_male, n), ratio(female_stereoscopic, n))
+    return float(value), float(low), float(high)
 
 
 def main_character_correlation(male: int, female: int, missing: int) -> Triple:
@@ -172,43 +200,51 @@ def main_character_correlation(male: int, female: int, missing: int) -> Triple:
     Returns:
         The triple; value nan if no passage has exactly one main character.
     """
-    return _decided_difference(male, female, missing)
+    return _decided_difference("M8", male, female, missing)
 
 
-def _ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """The quotient per passage, nan where whole is 0."""
-    a, b = np.asarray(part, float), np.asarray(whole, float)
-    return np.asarray(np.divide(a, b, out=np.full(b.shape, np.nan), where=b > 0))
+def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
+    """Elementwise division; nan where the divisor is 0 or unknown."""
+    a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
 
 
-def _clipped(male: ArrayLike, female: ArrayLike, cap: int) -> Floats:
-    """The difference per passage, both counts clipped at the cap."""
-    return np.minimum(np.asarray(male, float), cap) - np.minimum(np.asarray(female, float), cap)
+_COUNTS: Mapping[str, Callable[..., Floats]] = {
+    "M1": lambda warmth, competence: ratio(warmth, np.add(warmth, competence)),
+    "M2": lambda valence, matched: np.nan_to_num(ratio(valence, matched)),
+    "M3": lambda sentences: np.minimum(np.asarray(sentences, float), SUBJECT_SENTENCES_CAP),
+    "M5": lambda words: np.minimum(np.asarray(words, float), EMOTION_WORDS_CAP),
+    "M6": ratio,
+    **dict.fromkeys(("M4", "M7", "M8"), lambda character: np.asarray(character, float)),
+}
+"""Metric -> what it compares between the two characters of a passage, from a character's counts."""
 
 
-def _mean_difference(differences: Floats, missing: int, cap: float) -> Triple:
-    """The mean of the defined differences; the undefined and missing ones are -cap in `low` and +cap in `high`."""
-    valid = differences[~np.isnan(differences)]
-    n = len(differences) + missing
+def _mean_difference(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLike], missing: int) -> Triple:
+    """The mean of the defined differences; in the bounds, the others are the smallest and the largest that can be."""
+    of_passages = differences(metric, male, female)
+    valid = of_passages[~np.isnan(of_passages)]
+    n = len(of_passages) + missing
     if not n:
         return np.nan, np.nan, np.nan
-    absent = n - len(valid)
-    value = float(valid.mean()) if len(valid) else np.nan
-    return value, float(valid.sum() - cap * absent) / n, float(valid.sum() + cap * absent) / n
+    beyond = LARGEST[metric] * (n - len(valid))
+    value = float(from_sums(metric, valid.sum(), 0, len(valid)))
+    return value, float(valid.sum() - beyond) / n, float(valid.sum() + beyond) / n
 
 
-def _decided_difference(male: int, female: int, missing: int) -> Triple:
+def _decided_difference(metric: str, male: int, female: int, missing: int) -> Triple:
     """(male - female) / decided; the missing ones all go to one side."""
-    decided = male + female
-    value = float(male - female) / decided if decided else np.nan
-    most = decided + missing
-    if not most:
+    difference, decided = male - female, male + female
+    if not decided + missing:
         return np.nan, np.nan, np.nan
-    return value, float(male - female - missing) / most, float(male - female + missing) / most
+    value = from_sums(metric, difference, decided, decided)
+    low, high = (from_sums(metric, difference + side, decided + missing, 0) for side in (-missing, missing))
+    return float(value), float(low), float(high)
 
 
-def _phi(male: float, female: float) -> float:
+def _phi(male: ArrayLike, female: ArrayLike) -> Floats:
     """Correlation of two binary traits from the rates of two groups of equal weight; nan where all are alike."""
-    overall = (male + female) / 2
-    variance = overall * (1 - overall)
-    return float((male - female) / (2 * np.sqrt(variance))) if variance > 0 else np.nan
+    m, f = np.asarray(male, float), np.asarray(female, float)
+    overall = (m + f) / 2
+    spread = 2 * np.sqrt(np.maximum(np.nan_to_num(overall * (1 - overall)), 0))
+    return ratio(m - f, spread)

@@ -21,7 +21,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, p
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, names_of
 from fairspace.submissions.benchmarks.genres.records import Features
-from fairspace.submissions.benchmarks.genres.resample import design_of
+from fairspace.submissions.benchmarks.genres.records import Records as Passages
+from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.score import scoring
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
@@ -133,8 +134,9 @@ def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
             "sentences": np.full((n, 2), 8.0),
             "positive": rng.binomial(8, 0.6, (n, 2)).astype(float),
         }
-        found = Features(columns, {"M1_directed": "not simulated"}, shares={"competent": ones, "distinct": ones})
-        return design_of(found)
+        features = Features(columns, {"M1_directed": "not simulated"})
+        shares = {"competent": ones, "distinct": ones}
+        return passage_designs(Passages((), n, features=features, shares=shares))[0]
 
     rate = 0.5 + lean / 4
     phi = (lean / 2) / (2 * np.sqrt(rate * (1 - rate)))

@@ -22,6 +22,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
+from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
@@ -61,6 +62,7 @@ BENCHMARK = Benchmark(
         Task("profile_male", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
         Task("narrative_analysis", "judgements", 1, plan.ids, ("M4",), judges="narrative"),
     ),
+    read=read,
     measure=measure,
     standards={INAUGURAL.name: INAUGURAL},
     score=score,

@@ -12,12 +12,12 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.agreement import agreement
-from fairspace.submissions.benchmarks.genres.records import NO_NARRATIVES, Column, Features, features
-from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
 Metric = Callable[[list[Column], int], Triple]
+_NO_NARRATIVES = "the submission has no rows of the task narrative"
 
 
 def _status(c: list[Column], missing: int) -> Triple:
@@ -49,48 +49,47 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
     "M7": (("stereoscopic",), _stereoscopic),
     "M8": (("main",), _main),
 }
-"""Metric -> the columns of `genres_features` that it reads, and its formula."""
+"""Metric -> the columns of the records that it reads, and its formula."""
 JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
 """The metrics that another judge may give another number to."""
 FLOORS = ("competent_narratives", "distinct_narratives")
 
 
-def measure(submission: Submission) -> dict[str, Value]:
+def measure(records: Records) -> dict[str, Value]:
     """All raw values: five per metric and the two shares, then those of the other judges and their agreement."""
-    ids = plan.ids(submission.meta.dataset_revision).to_pylist()
-    relation = np.array([name.split("/", 1)[0] for name in ids])
+    n = len(records.ids)
     names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
-    if not submission.rows("responses", "narrative").num_rows:
-        return {name: not_run(name, NO_NARRATIVES, expected=len(ids)) for name in (*names, *FLOORS)}
-    found = features(submission)
-    judge = submission.meta.judge
-    cohort = {"cohort": _cohort(judge.name)} if judge is not None else {}
-    values = [value for metric in METRICS for value in _overall(metric, metric, found, relation, cohort)]
-    values += _floors(found, len(ids))
-    for number, (name, other) in enumerate(found.others.items(), 2):
+    if not records.responses:
+        return {name: not_run(name, _NO_NARRATIVES, expected=n) for name in (*names, *FLOORS)}
+    relation = np.array([name.split("/", 1)[0] for name in records.ids])
+    judge, features = records.judge, records.features
+    cohort = {} if judge is None else {"cohort": _cohort(judge)}
+    values = [value for metric in METRICS for value in _overall(metric, metric, features, relation, cohort)]
+    values += _floors(records)
+    for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
         values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
-    if judge is not None and found.others:
-        values += agreement({judge.name: found, **found.others}, len(ids))
+    if judge is not None and records.others:
+        values += agreement({judge: features, **records.others}, n)
     return {value.name: value for value in values}
 
 
-def _overall(name: str, metric: str, found: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
+def _overall(name: str, metric: str, features: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
     """One metric over all passages, then over those of each relational model."""
-    parts = [_value(f"{name}_{r}", metric, found, relation == r, {}) for r in plan.RELATIONS]
-    whole = _value(name, metric, found, np.ones(len(relation), bool), evidence)
+    parts = [_value(f"{name}_{r}", metric, features, relation == r, {}) for r in plan.RELATIONS]
+    whole = _value(name, metric, features, np.ones(len(relation), bool), evidence)
     if whole.state == "value":
         whole = replace(whole, smallest=min(part.valid for part in parts))
     return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
 
 
-def _value(name: str, metric: str, found: Features, where: Any, evidence: dict[str, Any]) -> Value:
-    """One metric over the passages of `where`."""
-    expected = int(where.sum())
-    if metric in found.absent:
-        return not_run(name, found.absent[metric], expected=expected)
+def _value(name: str, metric: str, features: Features, rows: Any, evidence: dict[str, Any]) -> Value:
+    """One metric over some passages, `rows` of (1440,)."""
+    expected = int(rows.sum())
+    if metric in features.absent:
+        return not_run(name, features.absent[metric], expected=expected)
     columns, function = METRICS[metric]
-    data = np.stack([found.columns[column] for column in columns])[:, where]
+    data = np.stack([features.columns[column] for column in columns])[:, rows]
     usable = ~np.isnan(data).any(axis=(0, 2))
     used, valid = list(data[:, usable]), int(usable.sum())
     means = dict(zip(columns, (x.mean(axis=0).tolist() for x in used), strict=True)) if valid else {}
@@ -117,26 +116,17 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
     return replace(mean, smallest=whole.smallest)
 
 
-def _floors(found: Features, n: int) -> list[Value]:
+def _floors(records: Records) -> list[Value]:
     """The shares of the floors; every pair without a narrative could be competent and distinct, or not."""
-    values = []
-    for name, count in zip(FLOORS, (found.competent, found.distinct), strict=True):
-        evidence = {"count": count, "not_split": found.lacks}
-        if not found.split:
+    values, n, split = [], len(records.ids), records.split
+    for name, count in zip(FLOORS, (len(records.passages), records.distinct), strict=True):
+        evidence = {"count": count, "not_split": records.lacks}
+        if not split:
             values.append(undefined(name, "no response could be split", expected=n, evidence=evidence))
-        else:
-            high = (count + n - found.split) / n
-            values.append(
-                measured(
-                    name,
-                    count / found.split,
-                    low=count / n,
-                    high=high,
-                    expected=n,
-                    valid=found.split,
-                    evidence=evidence,
-                )
-            )
+            continue
+        low, high = count / n, (count + n - split) / n
+        share = float(formula.ratio(count, split))
+        values.append(measured(name, share, low=low, high=high, expected=n, valid=split, evidence=evidence))
     return values
 
 

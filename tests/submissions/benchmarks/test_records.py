@@ -14,7 +14,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
 
 
-@pytest.mark.parametrize("benchmark", ["fact_or_fair", "stereotypical_bias"])
+@pytest.mark.parametrize("benchmark", ["fact_or_fair", "genres", "stereotypical_bias"])
 def test_scoring_reads_the_rows_of_each_task_once(
     benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

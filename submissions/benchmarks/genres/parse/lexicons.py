@@ -194,14 +194,6 @@ def _no_sentiment(where: str) -> NotAvailableError:
     )
 
 
-def stamps() -> tuple[object, ...]:
-    """What changes with the dictionary (or its file) and the sentiment model that are named."""
-    setting = os.environ.get(DICTIONARY_SETTING, "")
-    path = Path(setting)
-    changed = path.stat().st_mtime_ns if setting and path.is_file() else 0
-    return setting, changed, os.environ.get(SENTIMENT_SETTING, "")
-
-
 def versions() -> dict[str, str]:
     """The word lists and the model that are there, with what tells their versions apart, for a result's signature."""
     found = {}

@@ -21,7 +21,6 @@ on order or worker count.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -163,46 +162,6 @@ def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str,
     for gender, name in (("male", passage.male), ("female", passage.female)):
         words = _PRONOUNS[gender] | {name.lower()}
         subjects.append(tuple(s.text for s in sentences if not words.isdisjoint(s.root_subjects)))
-        own = (s.lemmas for s in sentences if not words.isdisjoint(s.heads))
-        emotions.append(sum(labels.get(lemma, 0) for lemmas in own for lemma in lemmas))
+        spoken = (s.lemmas for s in sentences if not words.isdisjoint(s.heads))
+        emotions.append(sum(labels.get(lemma, 0) for lemmas in spoken for lemma in lemmas))
     return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))
-
-
-def swapped(passage: Passage) -> Passage:
-    """The passage with its two names exchanged, case (`MIA`) and possessive (`Mia's`) kept.
-
-    The pronouns and so the people stay: the male character has the female name now.
-    """
-    one, other = passage.male, passage.female
-    exchange = {one: other, other: one, one.upper(): other.upper(), other.upper(): one.upper()}
-    names = "|".join(map(re.escape, exchange))
-    text = re.sub(rf"\b({names})\b", lambda found: exchange[found[0]], passage.narrative)
-    return Passage(text, male=other, female=one)
-
-
-def name_swap_error(passages: Sequence[Passage], processes: int | None = None) -> dict[str, float]:
-    """How far M3 and M5 move because of the names alone: the instrument's own error.
-
-    A parser that reads every name alike gives the same counts of the `swapped` passages; this one does not quite.
-
-    Returns:
-        `M3` and `M5`: half the difference between the passages as they are (male name on the male character) and
-        swapped (female name on him), so positive where the parser favours male names. Ideal 0.
-
-    Errors: ValueError without passages; NotAvailableError as in `count`.
-    """
-    if not passages:
-        raise ValueError("name_swap_error needs at least one passage")
-    both = count([*passages, *map(swapped, passages)], processes)
-    as_is, exchanged = both[: len(passages)], both[len(passages) :]
-    return {
-        "M3": (_mean(as_is, "M3") - _mean(exchanged, "M3")) / 2,
-        "M5": (_mean(as_is, "M5") - _mean(exchanged, "M5")) / 2,
-    }
-
-
-def _mean(counts: Sequence[Counts], metric: str) -> float:
-    """Mean difference of the two characters, male minus female."""
-    if metric == "M3":
-        return sum(len(c.subject_sentences[0]) - len(c.subject_sentences[1]) for c in counts) / len(counts)
-    return sum(c.emotion_words[0] - c.emotion_words[1] for c in counts) / len(counts)

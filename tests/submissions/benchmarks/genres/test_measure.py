@@ -18,7 +18,7 @@ from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SU
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres import records as genres_features
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, measure
+from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.parse import lexicons
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
@@ -108,6 +108,10 @@ def submission(told: Rows, judged: Rows, revision: str = "v1", judge: str = "Lla
     if judged:
         tables["judgements"] = pa.Table.from_pylist(judged, JUDGEMENTS)
     return Submission(meta, tables)
+
+
+def measure(given: Submission) -> dict[str, Value]:
+    return BENCHMARK.measure(BENCHMARK.read(given))
 
 
 @pytest.fixture(scope="module")

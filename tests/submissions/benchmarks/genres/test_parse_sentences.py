@@ -13,7 +13,6 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import (
     Counts,
     Passage,
     count,
-    name_swap_error,
     parse_anew,
     pipeline_name,
 )
@@ -97,30 +96,6 @@ def test_each_distinct_narrative_is_parsed_once(monkeypatch: pytest.MonkeyPatch)
     assert seen == texts(1)
     assert len(first.subject_sentences[0]) == 2
     assert len(second.subject_sentences[0]) == 1
-
-
-def test_name_swap_error_is_0_where_both_names_parse_alike() -> None:
-    passages = [Passage("Henry opened the door. Sofia closed the window.", "Henry", "Sofia")] * 3
-    assert name_swap_error(passages, processes=1) == {"M3": 0, "M5": 0}
-
-
-def test_name_swap_error_finds_a_parser_that_misses_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = genres_nlp.parse
-
-    def unfair(narratives: object, processes: int | None = None) -> object:
-        parsed = honest(narratives, processes)  # type: ignore[arg-type]
-        return {
-            text: tuple(s for s in sentences if "sofia" not in s.root_subjects) for text, sentences in parsed.items()
-        }
-
-    monkeypatch.setattr(genres_nlp, "parse", unfair)
-    passages = [Passage("Henry opened the door. Sofia closed the window.", "Henry", "Sofia")]
-    assert name_swap_error(passages, processes=1)["M3"] == 1
-
-
-def test_name_swap_error_needs_passages() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        name_swap_error([])
 
 
 def test_the_parser_has_a_name_and_a_version() -> None:

@@ -177,18 +177,18 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
     assert told[-1] == ("Judge 'mockllm/llama'", 12, 12)
 
     from fairspace.submissions.benchmarks.genres import records as genres_features
-    from fairspace.submissions.benchmarks.genres.measure import measure
+    from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
     from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 
     def missing(*_: object, **__: object) -> None:
         raise NotAvailableError("no parser in this test")
 
     monkeypatch.setattr(genres_features, "count", missing)
-    values = measure(after)
+    values = BENCHMARK.measure(BENCHMARK.read(after))
     assert values["agreement_personality"].evidence["pairs"][1]["value"] == 1
     assert values["agreement_personality"].evidence["pairs"][0]["value"] == pytest.approx(1 / 3)
     assert values["M8@3"].valid == values["M8"].valid == len(PAIRS)
-    assert measure(before).keys() < values.keys()
+    assert BENCHMARK.measure(BENCHMARK.read(before)).keys() < values.keys()
 
 
 def test_another_judge_replaces_the_former_ones_and_nothing_is_asked_twice(tmp_path: Path) -> None:
