@@ -1,0 +1,190 @@
+"""A further benchmark is a few folders: no module changes for it to be built, answered, checked, scored, shown and run.
+
+The folders are copies of those of stereotypical bias, the smallest benchmark, under another name. They lie in a
+temporary folder beside links to all other files of the repository.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.served.running import Served
+
+ROOT = Path(__file__).parents[3]
+OLD, NEW = "stereotypical_bias", "toy_bias"
+RENAMED = {
+    "stereotypical_association": "toy_association",
+    "stereobias_table2": "toybias_table2",
+    OLD: NEW,
+    "Stereotypical bias": "Toy bias",
+}
+"""Every name of the copied benchmark, and what stands in its place."""
+FOLDERS = (
+    "submissions/benchmarks/stereotypical_bias",
+    "builders/stereotypical_bias",
+    "metrics/stereotypical_association",
+)
+FILES = (
+    "leaderboard_space/boards/stereotypical_bias.py",
+    "cards/datasets/stereotypical_bias.md.jinja",
+    "builders/reference/labour_us_stereotypical_bias.csv",
+    "builders/reference/published/stereobias_table2_scores.csv",
+)
+TABLES = ("models", "model_facts", "footnotes")
+"""Printed tables of all papers in `builders/reference/published/`, with a column `benchmark`: each gets lines."""
+MODULES = (".py", ".jinja", ".toml")
+
+Run = Callable[..., str]
+
+
+def renamed(text: str) -> str:
+    for old, new in RENAMED.items():
+        text = text.replace(old, new)
+    return text
+
+
+def link(folder: Path, place: Path, opened: set[Path]) -> None:
+    """Links to everything in a folder; folders that get something new are made, and their content is linked."""
+    place.mkdir(parents=True)
+    for path in folder.iterdir():
+        if path in opened:
+            link(path, place / path.name, opened)
+        elif path.name != "__pycache__":
+            (place / path.name).symlink_to(path)
+
+
+def copied(source: Path, place: Path) -> None:
+    """A file or folder under the new name, with the names in its texts replaced."""
+    if source.is_dir():
+        place.mkdir()
+        for path in source.iterdir():
+            if path.name != "__pycache__":
+                copied(path, place / renamed(path.name))
+    else:
+        place.write_text(renamed(source.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository with the further benchmark."""
+    root = tmp_path_factory.mktemp("repository")
+    parents = {parent for name in (*FOLDERS, *FILES) for parent in (ROOT / name).parents if parent != ROOT}
+    (root / "fairspace").mkdir()
+    (root / "fairspace" / "__init__.py").symlink_to(ROOT / "fairspace" / "__init__.py")
+    for name in ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions"):
+        link(ROOT / name, root / "fairspace" / name, parents)
+    for name in (*FOLDERS, *FILES):
+        copied(ROOT / name, root / "fairspace" / renamed(name))
+    for name in TABLES:
+        table = root / "fairspace" / "builders" / "reference" / "published" / f"{name}.csv"
+        lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+        table.unlink()
+        table.write_text("".join([*lines, *(renamed(line) for line in lines if OLD in line)]), encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def run(repository: Path) -> Run:
+    """Run Python in the repository and return what it printed."""
+
+    def python(*arguments: str, **variables: str) -> str:
+        environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"} | variables
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return python
+
+
+def fairspace(run: Run, *words: str, **variables: str) -> str:
+    return run("-c", "from fairspace.submissions.commands.main import main; main()", *words, **variables)
+
+
+@pytest.fixture(scope="module")
+def built(run: Run, repository: Path) -> Path:
+    """The small sample of its dataset, with card."""
+    fairspace(run, "build", NEW, "--sample", "--out", f"built/{NEW}")
+    return repository / "built"
+
+
+@pytest.fixture(scope="module")
+def submission(run: Run, repository: Path) -> Path:
+    """Its constant baseline."""
+    fairspace(run, "baseline", "constant", "--benchmark", NEW, "--out", "constant")
+    return repository / "constant"
+
+
+def test_no_module_of_the_repository_is_changed(repository: Path) -> None:
+    inside = repository / "fairspace"
+    real = [path for path in inside.rglob("*") if path.suffix in MODULES and not path.is_symlink()]
+    assert real
+    assert all("toy_" in str(path.relative_to(inside)) for path in real)
+    texts = [path.read_text(encoding="utf-8") for path in real]
+    assert not [old for old in RENAMED for text in texts if old in text]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_its_baseline_is_checked_scored_and_shown(run: Run, submission: Path, repository: Path) -> None:
+    fairspace(run, "check", str(submission))
+    words = ("--out", "result.json", "--store", "store", "--resamples", "0")
+    fairspace(run, "score", str(submission), *words)
+    result = json.loads((repository / "result.json").read_text(encoding="utf-8"))
+    assert result["benchmark"] == NEW
+    rows = json.loads(fairspace(run, "leaderboard", "show", "--benchmark", NEW, "--store", "store", "--json"))
+    models = [row["model"] for row in rows[NEW]]
+    assert {"baseline: constant", "LLaVA-v1.5"} <= set(models)
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_model_runs_it_and_its_answers_are_scored(run: Run, built: Path, repository: Path) -> None:
+    words = ("--data", str(built), "--limit", "2", "--prefix", "debiasing", "--no-score", "--out", "answers")
+    with Served.start() as served:
+        model = ("--model", "openai-api/served/m")
+        fairspace(run, "run", "--benchmark", NEW, *model, *words, **served.environment())
+    meta = json.loads((repository / "answers" / "submission.json").read_text(encoding="utf-8"))
+    assert (meta["benchmark"], meta["dataset_revision"], meta["generation"]["prefix"]) == (NEW, "v1", "debiasing")
+    fairspace(run, "check", "answers")
+
+
+PAGES = """
+import sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from fairspace.leaderboard_space.app import create_app
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+
+space = Space.open(Settings(store="space/store", work=Path("space/work"), resamples=0))
+client = TestClient(create_app(space), base_url="http://127.0.0.1")
+for address in sys.argv[1:]:
+    answer = client.get(address)
+    assert answer.status_code == 200, (address, answer.status_code, answer.text[:2000])
+    assert "Toy bias" in answer.text, address
+"""
+"""Opens a Space over a new store and asks for each page that is named."""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_space_shows_its_pages(run: Run) -> None:
+    model = f"benchmark={NEW}&models=p-01,p-02"
+    run("-c", PAGES, f"/?benchmark={NEW}", f"/standard/{NEW}/inaugural", f"/compare?{model}", f"/model/{NEW}/p-01")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_its_dataset_is_built_with_its_card(built: Path) -> None:
+    manifest = json.loads((built / NEW / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["dataset"] == NEW
+    assert "published" in {split["config"] for split in manifest["splits"]}
+    assert "task_categories" in (built / NEW / "README.md").read_text(encoding="utf-8")
