@@ -15,8 +15,8 @@ from fairspace.leaderboard_space.boards.telling import behind, visibility
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
 from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
-from fairspace.submissions.benchmarks.published import KINDS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row

@@ -12,7 +12,7 @@ from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions import plotting as plots_plotting
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
-from fairspace.submissions.benchmarks.published import EVALUATORS
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value

@@ -16,11 +16,7 @@ from fairspace.builders.registry import paper
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 
-__all__ = ["EVALUATORS", "KINDS", "Footnote", "Published", "published"]
-EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
-"""GENRES' judge families: rows of different ones are ranked apart."""
-KINDS = {"llm": "language model", "t2i": "image model"}
-"""FACT-OR-FAIR's kinds of model: they are ranked apart."""
+__all__ = ["Footnote", "Published", "published"]
 
 
 @lru_cache

@@ -15,11 +15,10 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, read, task_of
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
-from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, adjustable, score, scoring
+from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, KINDS, adjustable, score, scoring
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, corrected
 from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.published import KINDS
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairspace.builders.published import Figure
-from fairspace.submissions.benchmarks.published import KINDS, Published, models, published_row, source
+from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
+from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
 

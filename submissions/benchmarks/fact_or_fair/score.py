@@ -22,7 +22,8 @@ from fairspace.submissions.values import Value, undefined
 
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"llm": LLM_CONTEXTS, "t2i": T2I_CONTEXTS}
 """Kind of model -> its contexts, the objective one first."""
-_KINDS = {"llm": "language model", "t2i": "image model"}
+KINDS = {"llm": "language model", "t2i": "image model"}
+"""Kind of model -> its name; rows of different kinds are ranked apart."""
 
 
 def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
@@ -43,7 +44,7 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
     ranking = scores[f"average_{kind}"]
     unranked += _too_weak(kind, as_measured, standard, adjustment)
     if ranking.state != "value":
-        unranked = (f"The {_KINDS[kind]} has no average. {ranking.reason}", *unranked)
+        unranked = (f"The {KINDS[kind]} has no average. {ranking.reason}", *unranked)
     ranked = None if unranked else ranking.low
     return Scored(scores, ranking.name, ranked, unranked)
 
@@ -84,7 +85,7 @@ def _weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
 
 def adjustable(standard: FactOrFairStandard) -> Adjustable:
     """Weights of both kinds of fairness, of contexts and of attributes; contexts and attributes may be dropped."""
-    contexts = {f"Contexts of the {_KINDS[kind]}": names for kind, names in CONTEXTS.items()}
+    contexts = {f"Contexts of the {KINDS[kind]}": names for kind, names in CONTEXTS.items()}
     weights = dict.fromkeys(("factuality", "fairness", *ATTRIBUTES), "the part's share in its mean")
     units = tuple(
         ("factuality" if place == 0 else "fairness", context, attribute)

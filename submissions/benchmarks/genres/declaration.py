@@ -25,10 +25,9 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_nam
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, INAUGURAL
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.published import EVALUATORS
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 

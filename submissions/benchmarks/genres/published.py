@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairspace.submissions.benchmarks.published import EVALUATORS, Published, models, printed, published_row
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS
+from fairspace.submissions.benchmarks.published import Published, models, printed, published_row
 
 
 def rows(standard: str) -> Iterator[Published]:

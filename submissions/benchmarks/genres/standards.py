@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, Cohort
 from fairspace.submissions.benchmarks.benchmark import Documented
 
+EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
+"""Families of judges -> their names; rows of different ones are ranked apart."""
+
 
 @dataclass(frozen=True)
 class GenresStandard(Documented):

@@ -30,7 +30,7 @@ from fairspace.builders.iris_steer_60.plan import IMAGES, LABELS, OBJECTIVE, SUB
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, refusals, responses, stream
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 
-REVISION = "v1"
+REVISION = iris_gen_52.REVISIONS[0]
 _PROMPTS = 6
 _OCCUPATION_NAMES = tuple(name.replace("_", " ") for name in OCCUPATIONS)
 _RATINGS = tuple(str(rating) for rating in range(1, 11))
