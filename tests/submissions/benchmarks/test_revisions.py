@@ -1,5 +1,7 @@
 """A dataset revision that a benchmark does not have is refused wherever its items are asked for."""
 
+from typing import Any
+
 import pytest
 
 from fairspace.builders.errors import BuildError
@@ -24,7 +26,7 @@ def test_ids_and_items_of_an_unknown_revision_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options"), [("fact_or_fair", {}), ("genres", {"text_only": True}), ("iris", {"tasks": ["tournament"]})]
 )
-def test_an_unknown_revision_is_not_asked(name: str, options: dict[str, bool]) -> None:
+def test_an_unknown_revision_is_not_asked(name: str, options: dict[str, Any]) -> None:
     with pytest.raises(BuildError, match="REVISION_UNKNOWN"):
         parts(name, None, revision="v99", **options)
 
