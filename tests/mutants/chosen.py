@@ -50,8 +50,8 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "tests/submissions/checking/test_submission.py",
             "tests/submissions/format/test_manifest.py",
-            "tests/submissions/checking/test_hostile.py",
             "tests/submissions/reading",
+            "tests/submissions/checking/test_hostile.py",
         ),
     ),
     (

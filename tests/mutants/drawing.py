@@ -7,8 +7,9 @@ no more than one with two. Type annotations are left alone, for nothing evaluate
 from __future__ import annotations
 
 import ast
+import hashlib
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import cache
@@ -53,13 +54,11 @@ def sample(seed: int, areas: tuple[str, ...] = tuple(SAMPLE)) -> list[Mutant]:
 
 
 def _of_area(area: str, seed: int) -> list[Mutant]:
-    draw = random.Random(f"{seed} {area}")
-    places = [(file, place) for file in files(area) for place in sorted(_places((ROOT / file).read_text()))]
-    draw.shuffle(places)
+    lots = [(lot, file, place) for file in files(area) for lot, place in _lots(seed, file)]
     drawn: list[Mutant] = []
-    for file, place in places:
+    for lot, file, place in sorted(lots):
         source = (ROOT / file).read_text()
-        operator, occurrence = draw.choice(_places(source)[place])
+        operator, occurrence = random.Random(lot).choice(_places(source)[place])
         code = mutate_code(source, _operators()[operator], occurrence)
         if code is None or not _differs(source, code):
             continue
@@ -67,6 +66,21 @@ def _of_area(area: str, seed: int) -> list[Mutant]:
         if len(drawn) == SAMPLE[area]:
             break
     return drawn
+
+
+def _lots(seed: int, file: str) -> list[tuple[str, Position]]:
+    """Each place of a file with its lot; those with the lowest are drawn.
+
+    A lot hangs on the seed, the file, the text of the line and the column alone, so that a change elsewhere in the file
+    or in another one draws the same places again.
+    """
+    source = (ROOT / file).read_text()
+    lines, seen, lots = source.splitlines(), Counter[str](), []
+    for line, column in sorted(_places(source)):
+        about = f"{seed} {file} {lines[line - 1].strip()} {column}"
+        seen[about] += 1
+        lots.append((hashlib.sha256(f"{about} {seen[about]}".encode()).hexdigest(), (line, column)))
+    return lots
 
 
 @cache
