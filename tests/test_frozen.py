@@ -8,6 +8,8 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from tests import frozen
 from tests.sample_builds import sample_builds
 
+pytestmark = pytest.mark.slow
+
 FROZEN = json.loads(frozen.HASHES.read_text(encoding="utf-8"))
 
 

@@ -120,6 +120,7 @@ def test_leaving_out_what_looks_unfavourable_never_helps(bench: str, name: str) 
             assert_bounds_widen(before.values, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] == "random"])
 def test_order_and_sharding_change_nothing_to_the_last_bit(bench: str, name: str, tmp_path: Path) -> None:
     submission = baseline(name, bench)
@@ -162,6 +163,7 @@ def test_a_task_that_is_left_out_is_not_run(bench: str) -> None:
     assert {value.state for value in scored.scores.values()} <= {"undefined", "not_run"}
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10_000),
     bias=st.floats(0, 1),
@@ -196,6 +198,7 @@ def mixture(bench: str, seed: int, shares: tuple[float, float]) -> Submission:
     return replace(parts[0], tables=tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bench", [name for name in NAMES if name != "iris"])
 @given(
     seed=st.integers(0, 10_000),

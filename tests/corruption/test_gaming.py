@@ -30,6 +30,8 @@ from tests.damage import DAMAGES, at_random, damaged, drop, where_text_is
 from tests.scored_baselines import baseline
 from tests.test_invariants import UNFAVOURABLE
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 30
 """Few, for speed: tiers need 20."""
 FEW = ("drop a twentieth", "refuse a twentieth", "mix in the constant answers")

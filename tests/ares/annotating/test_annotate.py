@@ -218,6 +218,7 @@ print([attempt(*sys.argv[1:4], point) for point in sys.argv[4:]])
 """
 
 
+@pytest.mark.process
 def test_work_that_was_killed_anywhere_ends_with_the_same_bytes(
     stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
 ) -> None:

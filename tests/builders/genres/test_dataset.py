@@ -29,6 +29,7 @@ from fairspace.builders.models.clip import Clip, ClipMatcher
 from fairspace.builders.models.describing import FileDescriber
 from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
 from tests.builders.models import tiny
+from tests.kill_points import kill_points
 from tests.sample_builds import sample_builds
 
 ELEMENT = plan.load_elements()[0]
@@ -220,7 +221,7 @@ def test_two_builds_are_the_same_bytes(sample: tuple[Path, Manifest], tmp_path: 
     assert files(tmp_path / "again") == files(sample[0])
 
 
-@pytest.mark.parametrize("lives", [0, 9, 30])
+@pytest.mark.parametrize("lives", kill_points(0, 9, 30, fast=9))
 def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
     sample: tuple[Path, Manifest], tmp_path: Path, lives: int
 ) -> None:

@@ -37,6 +37,7 @@ from tests.builders.face_fixtures import (
     write_mst_e,
     write_utkface,
 )
+from tests.kill_points import kill_points
 from tests.sample_builds import sample_builds
 
 
@@ -236,7 +237,7 @@ def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> No
         make(tmp_path / "typo", sources, options={"include": "mste"})
 
 
-@pytest.mark.parametrize("last", [0, 7, 14])
+@pytest.mark.parametrize("last", kill_points(0, 7, 14, fast=7))
 def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
     built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
 ) -> None:

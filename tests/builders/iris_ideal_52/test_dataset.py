@@ -37,6 +37,7 @@ from fairspace.builders.publishing.join_images import cropped_jpeg, join
 from fairspace.builders.publishing.public_copy import public_copy
 from tests.builders.engine.test_build import Killed, files
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
+from tests.kill_points import kill_points
 
 SIZE = (700, 500)
 LEFT, RIGHT = Box(40, 60, 200, 400), Box(400, 50, 250, 440)
@@ -309,7 +310,7 @@ def test_a_build_is_the_same_again(sample: tuple[Path, Manifest], source: Path, 
     assert files(tmp_path / "out") == files(sample[0])
 
 
-@pytest.mark.parametrize("kill_at", [0, 4, 8])
+@pytest.mark.parametrize("kill_at", kill_points(0, 4, 8, fast=4))
 def test_a_build_killed_in_detection_goes_on(
     real: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,7 +332,7 @@ def test_a_build_killed_in_detection_goes_on(
     assert files(tmp_path / "out") == files(real[0])
 
 
-@pytest.mark.parametrize("kill_at", [0, 17, 100])
+@pytest.mark.parametrize("kill_at", kill_points(0, 17, 100, fast=17))
 def test_a_build_killed_while_it_makes_images_goes_on(
     sample: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int
 ) -> None:
@@ -347,7 +348,7 @@ def test_a_build_killed_while_it_makes_images_goes_on(
     assert 0 <= kept <= 16
 
 
-@pytest.mark.parametrize("kill_at", [0, 1, 2, 4])
+@pytest.mark.parametrize("kill_at", kill_points(0, 1, 2, 4, fast=2))
 def test_a_build_killed_at_an_image_keeps_its_shards(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kill_at: int
 ) -> None:

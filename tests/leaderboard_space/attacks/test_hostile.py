@@ -30,6 +30,8 @@ from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.submissions.checking.hostile import CASES
 
+pytestmark = pytest.mark.process
+
 SUBMIT, UPLOAD = "/api/v1/submissions", "/gradio_api/upload"
 MOST = 8_000_000
 PAYLOAD = (

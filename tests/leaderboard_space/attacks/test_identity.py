@@ -25,6 +25,8 @@ from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.provider import SECRET
 from tests.submissions.sample import write_zip
 
+pytestmark = pytest.mark.process
+
 SUBMIT = "/api/v1/submissions"
 NOT_A_ZIP = b"no zip at all"
 EVENTS = ("look", "hand_in", "make_token", "search", "act")

@@ -201,7 +201,7 @@ def test_stopping_ends_a_job_that_takes_longer_without_counting_the_try(tmp_path
     assert opened.jobs.progress(handed_in).tries == 1
     begun = time.monotonic()
     opened.jobs.stop(0.2)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60  # the job sleeps for 600
     assert kinds(about) == {"accepted": 1}
     assert not list(tmp_path.glob("work/scoring/*"))
     again = space(about)

@@ -11,6 +11,8 @@ import pytest
 from tests.leaderboard_space.jobs.killed import TRANSITIONS
 from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until, until_ended
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 
 

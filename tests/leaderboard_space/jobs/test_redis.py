@@ -24,7 +24,9 @@ from tests.leaderboard_space.jobs.spaces import good, hand_in, kinds, log, rebui
 ROOT = Path(__file__).parents[3]
 SERVER = shutil.which("redis-server")
 pytestmark = pytest.mark.skipif(
-    SERVER is None and os.environ.get("FAIRSPACE_REQUIRE_REDIS") != "1", reason="needs redis-server"
+    SERVER is None and os.environ.get("FAIRSPACE_REQUIRE_REDIS") != "1",
+    reason="no redis-server: install it (Debian: apt-get install redis-server), "
+    "then run .venv/bin/python -m pytest tests/leaderboard_space/jobs/test_redis.py",
 )
 
 

@@ -25,6 +25,7 @@ from fairspace.submissions.uncertainty.scores import turned, uncertainties_of
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
+from tests.machine_speed import slowness
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -139,7 +140,7 @@ def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path)
         values, designs = bench.measure(records), bench.designs(records)
         start = time.process_time()
         resample(designs, values, 1000, bench.drawn)
-        assert time.process_time() - start < 6  # 3 at most on a quiet machine
+        assert time.process_time() - start < 6 * slowness()  # 3 at most on a quiet machine
 
 
 def test_the_error_of_m3_is_the_derived_one() -> None:

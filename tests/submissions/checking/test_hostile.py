@@ -11,6 +11,8 @@ import pytest
 
 from tests.submissions.checking.hostile import CASES
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 
 

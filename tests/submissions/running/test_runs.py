@@ -21,6 +21,8 @@ from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
 from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, small_builds
 
+pytestmark = pytest.mark.process
+
 MODEL = "openai-api/served/m"
 ASKED = ("--model", MODEL, "--stratified", "--seed", 3, "--timeout", 2, "--max-retries", 1)
 LIMITS = {"fact_or_fair": 3, "stereotypical_bias": 3, "iris": 2, "genres": 30}

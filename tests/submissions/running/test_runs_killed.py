@@ -22,6 +22,8 @@ from tests.submissions.running.run_expected import expected, found, requests
 from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
 from tests.tiny_ares import random_ares
 
+pytestmark = pytest.mark.process
+
 CONNECTIONS = 6
 ASKED = (
     "--stratified",

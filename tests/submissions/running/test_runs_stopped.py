@@ -15,6 +15,8 @@ from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found
 from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
 
+pytestmark = pytest.mark.process
+
 WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
 ASKED = (*WORDS, "--no-score", "--limit", 4, "--max-connections", 4, "--max-retries", 1, "--timeout", 30)
 TOTAL = 4 * 3 + 4 * 25

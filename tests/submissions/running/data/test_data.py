@@ -256,6 +256,7 @@ def on_hub(hub: Hub, home: Path, where: str, benchmark: str = "genres", **more: 
     return found
 
 
+@pytest.mark.process
 def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path: Path) -> None:
     used, sample, stimuli, first = on_hub(hub, tmp_path, "fairspace@trial")
     assert isinstance(used, dict)
@@ -276,6 +277,7 @@ def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path
     assert commit not in newer["genres"]
 
 
+@pytest.mark.process
 def test_what_the_hub_refuses_says_what_to_do(hub: Hub, tmp_path: Path) -> None:
     for where, benchmark, said in (
         ("fairspace@none", "genres", "leave out the tag"),

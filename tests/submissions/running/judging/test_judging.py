@@ -338,6 +338,7 @@ judge(Path(sys.argv[1]), [ModelSettings(f"openai-api/slow/{name}", connections=1
 """
 
 
+@pytest.mark.process
 def test_a_killed_judge_goes_on_and_ends_as_if_it_had_not_been_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
