@@ -15,7 +15,14 @@ from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.iris_score.formula import sector_score, sector_values
 from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS, IrisStandard
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment, is_left_out
+from fairspace.submissions.benchmarks.adjustment import (
+    AS_RELEASED,
+    Adjustable,
+    Adjustment,
+    is_left_out,
+    large_enough,
+    unknown_sizes,
+)
 from fairspace.submissions.benchmarks.fact_or_fair import score as fact_or_fair_score
 from fairspace.submissions.benchmarks.fact_or_fair import standards as fact_or_fair_standards
 from fairspace.submissions.benchmarks.genres import measure as genres_measure
@@ -472,3 +479,103 @@ def test_printed_totals_made_again_are_the_fitted_ones_of_iris_and_table_2_of_fa
         then, now = released[row.entry].get("average_llm"), row.scores.get("average_llm")
         if then is not None and now is not None and then.value and now.value:
             assert now.value == pytest.approx(then.value, rel=0.001), row.model
+
+
+CHANGEABLE = Adjustable(
+    {"a": "a part", "b": "another"},
+    {"Parts": ("a", "b", "c")},
+    units=(("a",), ("b",)),
+    references=("US",),
+    own={"gender": ("female", "male")},
+    tau=60.0,
+)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": {"a": 10.0, "b": 0.0}},
+        {"weights": {"c": 0.5}},
+        {"smallest_group": 1_000_000},
+        {"tau": 1000.0},
+        {"tau": 0.0},
+        {"dropped": frozenset({"a", "c"})},
+        {"reference": "US"},
+        {"reference": "own", "own": {"female": 0.4, "male": 0.6}},
+        {"reference": "own", "own": {"female": 0.4, "male": 0.604}},
+        {"reference": "own", "own": {"female": 1.0, "male": 0.0}},
+    ],
+    ids=str,
+)
+def test_each_change_may_reach_its_limit(changes: dict[str, Any]) -> None:
+    changed = Adjustment(**changes)
+    assert CHANGEABLE.check(changed) == changed
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"weights": {"a": 10.5}}, "a:10.5 is no number from 0 to 10"),
+        ({"weights": {"a": -0.5}}, "a:-0.5 is no number from 0"),
+        ({"weights": {"a": math.nan}}, "a:nan is no number"),
+        ({"weights": {"d": 1.0}}, "there is no 'd'.*Known: a, b, a, b, c"),
+        ({"weights": {"a": 0.0, "b": 0.0}}, "Leave at least one"),
+        ({"weights": {"a": 0.0}, "dropped": frozenset({"b"})}, "Leave at least one"),
+        ({"smallest_group": 1_000_001}, "is no number from 0 to 1e.06"),
+        ({"smallest_group": -1}, "is no number from 0"),
+        ({"tau": 1000.5}, "is no number from 0 to 1000"),
+        ({"tau": -0.5}, "is no number from 0"),
+        ({"dropped": frozenset({"d"})}, "drop: there is no 'd'"),
+        ({"reference": "EU"}, "there is no 'EU'.*Known: US, own"),
+        ({"own": {"female": 1.0}}, "reference is not own"),
+        ({"reference": "US", "own": {"female": 1.0}}, "reference is not own"),
+        ({"reference": "own"}, "no shares.*female, male"),
+        ({"reference": "own", "own": {"female": 0.4}}, "no share of male"),
+        ({"reference": "own", "own": {"female": 1.0}}, "no share of male"),
+        ({"reference": "own", "own": {"female": 0.4, "male": 0.606}}, "they add up to 1.006"),
+        ({"reference": "own", "own": {"female": 1.5, "male": -0.5}}, "own: female:1.5 is no number from 0 to 1"),
+        ({"reference": "own", "own": {"other": 1.0}}, "there is no 'other'"),
+    ],
+    ids=str,
+)
+def test_what_lies_beyond_a_limit_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        CHANGEABLE.check(Adjustment(**changes))
+
+
+def test_what_the_standard_says_anyway_is_no_change() -> None:
+    assert CHANGEABLE.check(Adjustment(weights={"a": 1.0, "b": 2.0}, tau=60.0)) == Adjustment(weights={"b": 2.0})
+    assert CHANGEABLE.check(Adjustment(tau=60.5)).tau == 60.5
+    assert AS_RELEASED.weight("a") == 1
+    assert Adjustment(weights={"a": 2.0}, dropped=frozenset({"a"})).weight("a") == 0
+    assert Adjustment().smallest_group == 0
+    assert hash(Adjustment(weights={"a": 2.0, "b": 3.0})) == hash(Adjustment(weights={"b": 3.0, "a": 2.0}))
+    without = Adjustable({"a": "a part"}, {}, units=(("a",),))
+    assert without.check(Adjustment()) == AS_RELEASED
+    with pytest.raises(UsageError, match="no threshold"):
+        without.check(Adjustment(tau=60.0))
+    with pytest.raises(UsageError, match=r"drop: there is no 'a'\. this benchmark has none\."):
+        without.check(Adjustment(dropped=frozenset({"a"})))
+
+
+@pytest.mark.parametrize(("count", "more"), [(12, False), (13, True)])
+def test_of_many_names_twelve_are_told(count: int, more: bool) -> None:
+    names = tuple(f"part-{number:02d}" for number in range(count))
+    with pytest.raises(UsageError) as refused:
+        Adjustable({}, {"Parts": names}).check(Adjustment(dropped=frozenset({"x"})))
+    assert ("..." in str(refused.value)) == more
+    assert "part-11" in str(refused.value)
+
+
+def test_a_value_may_rest_on_a_group_of_the_smallest_size() -> None:
+    value = replace(measured("a", 0.5, expected=9, valid=9), smallest=3)
+    plain = measured("b", 0.5)
+    sized = {"a": value, "b": plain}
+    for least, state in ((0, "value"), (3, "value"), (4, "undefined")):
+        changed = Adjustment(smallest_group=least)
+        found = large_enough(sized, changed)
+        assert (found["a"].state, found["b"]) == (state, plain)
+        assert unknown_sizes(sized, changed) == ()
+    assert unknown_sizes({"b": plain}, Adjustment(smallest_group=1)) != ()
+    assert unknown_sizes({"b": plain}, Adjustment()) == ()
+    assert unknown_sizes({"b": not_run("b", "x")}, Adjustment(smallest_group=1)) == ()
