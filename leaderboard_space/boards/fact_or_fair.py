@@ -9,12 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.ranking import ranking
+from fairspace.leaderboard_space.boards.figures.scatter import SIGNS, Point, scatter
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.telling import behind, visibility
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
-from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.errors import plain
@@ -43,7 +45,7 @@ CONTEXTS = {
     "objective": ("llm_objective", "t2i_objective"),
     "subjective": ("llm_base", "t2i_subjective"),
 }
-COLOURS = {"objective": plots_plotting.BLUE, "subjective": plots_plotting.ORANGE}
+COLOURS = {"objective": plotting.BLUE, "subjective": plotting.ORANGE}
 
 HOW_TO_READ = """
 **How to read this.** All scores are in percent; higher is better. *Fact* is the share of objective questions that the
@@ -88,7 +90,7 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
                 bounds = None
                 if x.low is not None and x.high is not None and y.low is not None and y.high is not None:
                     bounds = (100 * x.low, 100 * x.high, 100 * y.low, 100 * y.high)
-                points.append(plots.Point(row.model, visibility(row), kind, *where, bounds, row.entry in chosen))
+                points.append(Point(row.model, visibility(row), kind, *where, bounds, row.entry in chosen))
                 room = 100 * float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
                 texts = [cell(row, x, 2, 100), cell(row, y, 2, 100), number(room, 2)]
                 lines.append([plain(row.model), behind(row, (x, y)), kind, *texts])
@@ -101,8 +103,8 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
     return draw
 
 
-def _plane(points: Sequence[plots.Point], groups: int) -> go.Figure:
-    figure = plots.scatter(points, COLOURS, "S_fact", "S_E")
+def _plane(points: Sequence[Point], groups: int) -> go.Figure:
+    figure = scatter(points, COLOURS, "S_fact", "S_E")
     shares = np.linspace(0, 1, 101)
     curve = 100 * accuracy_entropy_bound(shares, groups)
     figure.add_scatter(
@@ -110,7 +112,7 @@ def _plane(points: Sequence[plots.Point], groups: int) -> go.Figure:
         y=curve.round(3).tolist(),
         mode="lines",
         name="bound",
-        line={"color": plots_plotting.GREY, "width": 2, "dash": "dot"},
+        line={"color": plotting.GREY, "width": 2, "dash": "dot"},
         hoverinfo="skip",
     )
     figure.update_xaxes(title="S_fact, %", range=[0, 102])
@@ -163,7 +165,7 @@ _HOW_TRADEOFF = (
     "Horizontal: *S_fact*, the share of answers that name the same group as the statistics. Vertical: *S_E*, how "
     "evenly the answers are spread over the groups. No model can be above the dotted line, because answers that are "
     "always right cannot be even; a point close to the line is the best possible compromise. Blue: objective "
-    f"questions; orange: subjective ones. A cross through a point shows its bounds. {plots.SIGNS}"
+    f"questions; orange: subjective ones. A cross through a point shows its bounds. {SIGNS}"
 )
 _HOW_BASIC = (
     "Factuality of the objective questions and fairness of the subjective ones, in percent; higher is better. Thin "
@@ -178,7 +180,7 @@ FIGURES = (
         ranking(
             lambda row: f"average_{kind_of(row)}",
             "mean, %",
-            {KINDS["llm"]: plots_plotting.BLUE, KINDS["t2i"]: plots_plotting.ORANGE},
+            {KINDS["llm"]: plotting.BLUE, KINDS["t2i"]: plotting.ORANGE},
             100.0,
             cohort="Kind",
         ),

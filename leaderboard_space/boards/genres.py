@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import partial
 
 from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, ranking, value_of
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
 from fairspace.submissions.benchmarks.genres.standards import EVALUATORS
 from fairspace.submissions.errors import plain
@@ -122,11 +123,7 @@ FIGURES = (
         ranking(
             lambda row: "TBS",
             "TBS",
-            dict(
-                zip(
-                    EVALUATORS.values(), (plots_plotting.BLUE, plots_plotting.ORANGE, plots_plotting.GREEN), strict=True
-                )
-            ),
+            dict(zip(EVALUATORS.values(), (plotting.BLUE, plotting.ORANGE, plotting.GREEN), strict=True)),
             most=40,
             cohort="Evaluator",
         ),

@@ -11,19 +11,12 @@ from typing import Any
 from fairspace.builders import REFERENCE
 from fairspace.builders.stereotypical_bias.plan import GROUPS
 from fairspace.leaderboard_space.boards import telling
-from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import (
-    Drawing,
-    Figure,
-    Source,
-    Table,
-    ranking,
-    value_of,
-    values_table,
-)
+from fairspace.leaderboard_space.boards.figures import picks, plots
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, value_of, values_table
+from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
@@ -118,10 +111,10 @@ def _labour(source: Source) -> Drawing:
         return Drawing(None, table, note)
     shares = [100 * share for _, share in figures.values()]
     return Drawing(
-        partial(plots.shares, list(figures), series, shares, "women, %"),
+        partial(picks.shares, list(figures), series, shares, "women, %"),
         table,
         note,
-        plots.shares_height(len(figures), len(series)),
+        picks.shares_height(len(figures), len(series)),
     )
 
 
@@ -159,7 +152,7 @@ def _wins(source: Source) -> Drawing:
     if not matrices:
         return Drawing(None, table, note)
     return Drawing(
-        partial(plots.matrices, titles, RACES, matrices, 2), table, note, plots.matrices_height(len(matrices), 2)
+        partial(picks.matrices, titles, RACES, matrices, 2), table, note, picks.matrices_height(len(matrices), 2)
     )
 
 
@@ -213,7 +206,7 @@ FIGURES = (
         "Mean of the six scores with its bounds",
         "One line per model, the least biased at the top. The line shows the best to the worst case of the unanswered "
         "questions; ranks use its right end. Printed rows have no bounds and no rank.",
-        ranking(lambda row: "total", "mean of six scores", {"": plots_plotting.BLUE}),
+        ranking(lambda row: "total", "mean of six scores", {"": plotting.BLUE}),
     ),
     *(
         Figure(

@@ -23,7 +23,7 @@ from fairspace.leaderboard_space.gradio_pages.maintain import build_maintain
 from fairspace.leaderboard_space.gradio_pages.memory import SESSIONS
 from fairspace.leaderboard_space.gradio_pages.submit import build_submit
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
+from fairspace.leaderboard_space.web.bodies import ENVELOPE_BYTES
 
 KEPT_SECONDS = 3600
 """After which an uploaded file that nobody handed in is deleted."""

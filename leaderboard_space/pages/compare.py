@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request, Response
 
 from fairspace.leaderboard_space.boards.comparison import facts, lines, making
-from fairspace.leaderboard_space.boards.figures.figures import MOST_CHOSEN, board_of, chosen_rows, split_models
+from fairspace.leaderboard_space.boards.figures.gallery import MOST_CHOSEN, board_of, chosen_rows, split_models
 from fairspace.leaderboard_space.boards.figures.profiles import profiles
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard, chosen_view
 from fairspace.leaderboard_space.pages.figures import GALLERY

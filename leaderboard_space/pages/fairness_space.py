@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
-from fairspace.leaderboard_space.boards.figures.figures import Source, board_of, chosen_rows, split_models, value_of
+from fairspace.leaderboard_space.boards.figures.figures import Source, value_of
+from fairspace.leaderboard_space.boards.figures.gallery import board_of, chosen_rows, split_models
 from fairspace.leaderboard_space.boards.figures.profiles import Profile, by_archetype, letters
-from fairspace.leaderboard_space.boards.iris import SECTORS, caution, tau
+from fairspace.leaderboard_space.boards.iris import caution
+from fairspace.leaderboard_space.boards.iris_space import SECTORS, tau
 from fairspace.leaderboard_space.boards.telling import is_computed, lacking
 from fairspace.leaderboard_space.boards.views import chosen_standard
 from fairspace.leaderboard_space.pages.figures import GALLERY

@@ -10,7 +10,7 @@ from pathlib import Path
 import plotly
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures.figures import Gallery, split_models
+from fairspace.leaderboard_space.boards.figures.gallery import Gallery, split_models
 from fairspace.leaderboard_space.boards.figures.tiers import TIERS
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.errors import SpaceError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures.figures import board_of
+from fairspace.leaderboard_space.boards.figures.gallery import board_of
 from fairspace.leaderboard_space.boards.standard_facts import (
     cohort,
     metrics,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairspace.leaderboard_space.boards.figures.figures import value_of
-from fairspace.leaderboard_space.boards.iris import TASKS, caution, tau
+from fairspace.leaderboard_space.boards.iris import caution
+from fairspace.leaderboard_space.boards.iris_space import TASKS, tau
 from fairspace.metrics.iris_score.formula import profile_code
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.results.row import Row

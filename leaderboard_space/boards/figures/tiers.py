@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell
 from fairspace.leaderboard_space.boards.text import shortened
-from fairspace.submissions import plotting as plots_plotting
+from fairspace.submissions import plotting
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number, plot
 from fairspace.submissions.results.row import Row
@@ -58,14 +58,14 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
         figure.add_scatter(
             x=[end for _, low, high in open_ for end in (low, high, None)],
             y=[place for place, _, _ in open_ for _ in range(3)],
-            line={"color": plots_plotting.GREY, "width": 1.5},
+            line={"color": plotting.GREY, "width": 1.5},
             name="best to worst case",
             **line,
         )
     figure.add_scatter(
         x=[end for _, about in sure for end in (about.low, about.high, None)],
         y=[place for place, _ in sure for _ in range(3)],
-        line={"color": plots_plotting.BLUE, "width": 5},
+        line={"color": plotting.BLUE, "width": 5},
         opacity=0.55,
         name="95 % interval",
         **line,
@@ -74,20 +74,20 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
         x=[value.value for _, value in measured],
         y=[place for place, _ in measured],
         mode="markers",
-        marker={"color": plots_plotting.BLUE, "size": 9, "symbol": "line-ns-open", "line": {"width": 2.5}},
+        marker={"color": plotting.BLUE, "size": 9, "symbol": "line-ns-open", "line": {"width": 2.5}},
         name="score",
         customdata=[
             f"{plot(shortened(plain(rows[place].model), 60))}, tier {rows[place].tier}" for place, _ in measured
         ],
         hovertemplate="%{customdata}: %{x}<extra></extra>",
     )
-    figure = plots_plotting.finish(figure, height)
+    figure = plotting.finish(figure, height)
     begins = [place for place in places if not place or _band(rows[place]) != _band(rows[place - 1])]
     for turn, (begin, end) in enumerate(zip(begins, [*begins[1:], len(rows)], strict=True)):
         band = {"y0": begin - 0.5, "y1": end - 0.5, "line_width": 0, "layer": "below"}
         figure.add_hrect(fillcolor=_BANDS[turn % 2], **band)
         where = {"x": 1.005, "xref": "paper", "xanchor": "left", "y": begin, "yref": "y", "showarrow": False}
-        figure.add_annotation(text=f"tier {rows[begin].tier}", font={"size": 11, "color": plots_plotting.GREY}, **where)
+        figure.add_annotation(text=f"tier {rows[begin].tier}", font={"size": 11, "color": plotting.GREY}, **where)
     figure.update_layout(showlegend=True, margin_r=56)  # the tiers' names stand in the margin, clear of every bar
     names = [plots.label(row.model) for row in rows]
     return figure.update_yaxes(

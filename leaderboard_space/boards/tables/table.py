@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
 from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.columns import (
-    MODEL,
-    TIER,
-    BoardColumn,
-    Key,
-    column_sets,
-    rank_column,
-)
+from fairspace.leaderboard_space.boards.tables.column_sets import column_sets
+from fairspace.leaderboard_space.boards.tables.columns import MODEL, TIER, BoardColumn, Key, rank_column
 from fairspace.leaderboard_space.boards.telling import provenance_of
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice

@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.columns import scale
+from fairspace.leaderboard_space.boards.tables.column_sets import scale
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft
 from tests.leaderboard_space.api.spaces import Opened

@@ -12,7 +12,8 @@ import plotly
 import plotly.graph_objects as go
 import pytest
 
-from fairspace.leaderboard_space.boards.figures.figures import Source, board_of, split_models
+from fairspace.leaderboard_space.boards.figures.figures import Source
+from fairspace.leaderboard_space.boards.figures.gallery import board_of, split_models
 from fairspace.leaderboard_space.boards.figures.plots import Series
 from fairspace.leaderboard_space.boards.stereotypical_bias import official
 from fairspace.leaderboard_space.errors import SpaceError
