@@ -37,11 +37,10 @@ def normalised(metric: Granular, value: Column, divisor: Mapping[str, float]) ->
 
     A column is cut at 0: replicates are kept rounded, and no value is below 0.
     """
-    is_column = isinstance(value, np.ndarray)
-    value = np.maximum(value, 0.0) if is_column else value
-    if metric.bound is not None:
-        return value / divisor.get(metric.metric, 1.0)
-    return np.log1p(value) if is_column else math.log1p(value)
+    if isinstance(value, np.ndarray):
+        value = np.maximum(value, 0.0)
+        return np.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
+    return math.log1p(value) if metric.bound is None else value / divisor.get(metric.metric, 1.0)
 
 
 def norm(*groups: Sequence[tuple[float, Column]]) -> Column:
@@ -50,10 +49,10 @@ def norm(*groups: Sequence[tuple[float, Column]]) -> Column:
     Numbers are summed by `math.hypot`, columns by numpy, group by group: the last digits may differ.
 
     Args:
-        groups: weight and deviation of each value that counts.
+        groups: weight and deviation of each value that counts; all are numbers, or all are columns of one shape.
     """
-    if not any(isinstance(x, np.ndarray) for group in groups for _, x in group):
-        return math.hypot(*(math.sqrt(weight) * x for group in groups for weight, x in group))
+    if not any(isinstance(x, np.ndarray) for group in groups for _, x in group[:1]):
+        return math.hypot(*[math.sqrt(weight) * x for group in groups for weight, x in group])
     return np.sqrt(sum(sum(weight * np.square(x) for weight, x in group) for group in groups))
 
 

@@ -186,6 +186,13 @@ def test_an_absent_or_undefined_value_makes_its_sector_and_the_total_undefined()
     assert profile_code(70, math.nan, 70) is None
 
 
+@pytest.mark.parametrize("name", ["JSD_gender_US", "AbsSDS_gender_female_US", SKIN_DRIFT[0]])
+def test_a_goodness_without_one_of_its_values_is_undefined(name: str) -> None:
+    values = {value: x for value, x in values_of("Bagel").items() if value != name}
+    scores = iris_score(values, INAUGURAL)
+    assert {score for score in scores if math.isnan(scores[score])} == {"RFS_Und", "iris_score"}
+
+
 def test_a_norm_weighs_squares_and_columns_are_normed_row_by_row() -> None:
     assert norm([(4.0, 3.0)], [(1.0, 8.0)]) == 10
     columns = norm([(4.0, np.array([3.0, 0.0]))], [(1.0, np.array([8.0, 2.0]))])

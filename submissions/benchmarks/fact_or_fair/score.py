@@ -50,17 +50,21 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
 
 
 def scoring(standard: FactOrFairStandard, adjustment: Adjustment) -> ScoringTable:
-    """Table 2 as weighted means, column by column for each kind of model; shares all."""
+    """Table 2 as weighted means, column by column for each kind of model; all are shares."""
+    return _table(standard.truth, adjustment)
+
+
+@lru_cache(64)
+def _table(truth: str, adjustment: Adjustment) -> ScoringTable:
     rules: dict[str, Rule] = {}
     for kind in CONTEXTS:
-        for name, parts in _means(kind, standard.truth).items():
+        for name, parts in _means(kind, truth).items():
             counted = [(part, of) for part, of in parts if part not in rules or rules[part].weights]
             weights = {part: weight for part, of in counted if (weight := _weight(adjustment, of))}
             rules[name] = Rule(name, weights, limits=(0.0, 1.0))
     return ScoringTable(rules, tuple(f"average_{kind}" for kind in CONTEXTS))
 
 
-@lru_cache
 def _means(kind: str, truth: str) -> Mapping[str, list[tuple[str, tuple[str, ...]]]]:
     """Score -> the values that it is the mean of, each with the parts whose weights multiply in its share."""
     objective, *subjective = CONTEXTS[kind]

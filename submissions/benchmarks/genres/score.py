@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -61,8 +61,13 @@ def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_
 def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
     """The metrics, over all passages and of each relational model, and `TBS` against `default_cohort`.
 
-    The metrics have limits of their own, on either side of 0; `TBS` is a sum of distances and has no largest number.
+    A metric may lie on either side of 0; `TBS` is a sum of distances and has no largest number.
     """
+    return _table(standard.cohorts[standard.default_cohort], adjustment)
+
+
+@lru_cache(64)
+def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
     raw = {name: name for name in formula.METRICS}
     raw |= {f"{r.upper()}.{name}": f"{name}_{r}" for r in plan.RELATIONS for name in formula.METRICS}
     rules = {
@@ -70,7 +75,6 @@ def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
         for name, part in raw.items()
     }
     weights = {name: weight for name in formula.METRICS if (weight := adjustment.weight(name))}
-    cohort = standard.cohorts[standard.default_cohort]
     rules["TBS"] = Rule(
         "TBS",
         weights,

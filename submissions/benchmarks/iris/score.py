@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from fairspace.submissions.benchmarks.adjustment import (
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.iris.adjust import effective_weights
 from fairspace.submissions.benchmarks.scoring_table import (
-    Column,
     Columns,
     Parts,
     Rule,
@@ -99,9 +99,6 @@ def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
 
 
 def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
-    def magnitude(columns: Columns, weights: Weights) -> Column:
-        return sector_magnitude(columns, sector, standard, weights)
-
     def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
         missing = [part for part in parts.values() if part.state != "value"]
         if all(part.state == "not_run" for part in parts.values()):
@@ -113,30 +110,17 @@ def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
     return Rule(
         sector,
         weights,
-        magnitude,
-        limits=(0.0, standard.scale[sector]),
-        rescale=partial(sector_score, sector=sector, standard=standard),
+        lambda columns, weights: sector_magnitude(columns, sector, standard, weights),
         bounds=_with_rewarded_drift if sector == "RFS_Und" and standard.fidelity_by_goodness else falling,
-        counts=least_covered,
         lacking=lacking,
         unprinted=lambda part: f"the values of {sector} one by one",
         printed=_FROM_PRINT,
+        **_scaled(sector, standard),
     )
-
-
-def _with_rewarded_drift(parts: Parts) -> tuple[Columns, Columns]:
-    """As `falling`, but a larger drift is better."""
-    worst, best = falling(parts)
-    drifts = [name for name in parts if name.startswith("AbsSDS")]
-    swapped = {name: best[name] for name in drifts}, {name: worst[name] for name in drifts}
-    return {**worst, **swapped[0]}, {**best, **swapped[1]}
 
 
 def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: IrisStandard) -> Rule:
     sector_of = {name: sector for sector, names in sectors.items() for name in names}
-
-    def magnitude(columns: Columns, weights: Weights) -> Column:
-        return total_magnitude(columns, standard, weights)
 
     def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
         missing = dict.fromkeys(sector_of[part] for part, value in parts.items() if value.state != "value")
@@ -145,15 +129,26 @@ def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: Iris
     return Rule(
         TOTAL,
         weights,
-        magnitude,
-        limits=(0.0, standard.scale["total"]),
-        rescale=partial(sector_score, sector="total", standard=standard),
+        lambda columns, weights: total_magnitude(columns, standard, weights),
         bounds=falling,
-        counts=least_covered,
         lacking=lacking,
         unprinted=lambda part: f"the values of {sector_of[part]} one by one",
         printed=_FITTED if standard is INAUGURAL else _FROM_PRINT,
+        **_scaled("total", standard),
     )
+
+
+def _scaled(part: str, standard: IrisStandard) -> dict[str, Any]:
+    """What the rules of all sectors and of the total have in common."""
+    rescale = partial(sector_score, sector=part, standard=standard)
+    return {"limits": (0.0, standard.scale[part]), "rescale": rescale, "counts": least_covered}
+
+
+def _with_rewarded_drift(parts: Parts) -> tuple[Columns, Columns]:
+    """As `falling`, but a larger drift is better."""
+    ends = {name: (part.low, part.high) for name, part in parts.items()}
+    worst = {name: low if name.startswith("AbsSDS") else high for name, (low, high) in ends.items()}
+    return worst, {name: high if name.startswith("AbsSDS") else low for name, (low, high) in ends.items()}
 
 
 def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Weights) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 from fairspace.metrics.stereotypical_association.formula import largest_association
 from fairspace.submissions.benchmarks.adjustment import (
@@ -48,8 +48,13 @@ def score(values: Values, standard: StereotypicalBiasStandard, adjustment: Adjus
 def scoring(standard: StereotypicalBiasStandard, adjustment: Adjustment) -> ScoringTable:
     """The cells, and the mean of their S.
 
-    From 0 to the score of a model that always picks one group; `total` to the mean of these.
+    They lie from 0 to the score of a model that always picks one group, and the mean from 0 to the mean of these.
     """
+    return _table(adjustment)
+
+
+@lru_cache(64)
+def _table(adjustment: Adjustment) -> ScoringTable:
     rules = {}
     largest = {cell.name: largest_association(len(cell.groups)) for cell in CELLS}
     for cell, top in largest.items():
