@@ -15,7 +15,6 @@ from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr, xlogy
 
 Triple = tuple[float, float, float]
@@ -149,6 +148,7 @@ def distance(s_fact: float, s_e: float, k: int) -> float:
     """
     if np.isnan(s_fact) or np.isnan(s_e):
         return np.nan
+    from scipy.optimize import minimize_scalar  # a fifth of a second, which checking does not need
 
     def length(a: ArrayLike) -> Floats:
         return np.hypot(s_fact - np.asarray(a, float), s_e - accuracy_entropy_bound(a, k))
