@@ -1,4 +1,4 @@
-"""The smallest differences that a run can show, value by value: what each benchmark's own module says of its values."""
+"""Detectable differences: the smallest ones between two models that a run can show, value by value."""
 
 from __future__ import annotations
 
@@ -92,28 +92,28 @@ def detectable(benchmark: str, chosen: Chosen, whole: Chosen) -> tuple[Detectabl
         whole: the same tasks without a limit.
     """
     power = find_benchmark(benchmark).power
-    found: list[Detectable] = power(chosen)
+    values: list[Detectable] = power(chosen)
     if all(len(chosen[task]) == len(whole[task]) for task in chosen):
-        return tuple(found)
+        return tuple(values)
     full = {value.value: value.smallest for value in power(whole)}
-    return tuple(replace(value, full=full[value.value]) for value in found)
+    return tuple(replace(value, full=full[value.value]) for value in values)
 
 
 def families(values: Sequence[Detectable]) -> dict[str, list[Detectable]]:
-    """Label -> values that are told together: of one family and task, undefined ones apart from the others."""
+    """Label -> values that are shown on one line: of one family and task, undefined ones apart from the others."""
     tasks: dict[str, set[str]] = {}
     for value in values:
         tasks.setdefault(value.family, set()).add(value.task)
-    found: dict[str, list[Detectable]] = {}
+    by_label: dict[str, list[Detectable]] = {}
     for value in values:
         label = value.family if len(tasks[value.family]) == 1 else f"{value.family}, {value.task}"
-        found.setdefault(label if value.smallest is not None else f"{label}, undefined", []).append(value)
-    return found
+        by_label.setdefault(label if value.smallest is not None else f"{label}, undefined", []).append(value)
+    return by_label
 
 
 def counted(stimuli: Sequence[Stimulus], key: Callable[[Stimulus], Any]) -> dict[Any, int]:
     """Key -> requests of the stimuli that have it."""
-    found: dict[Any, int] = {}
+    asks: dict[Any, int] = {}
     for stimulus in stimuli:
-        found[key(stimulus)] = found.get(key(stimulus), 0) + stimulus.asks
-    return found
+        asks[key(stimulus)] = asks.get(key(stimulus), 0) + stimulus.asks
+    return asks

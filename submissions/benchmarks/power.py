@@ -1,4 +1,4 @@
-"""What a sample can show: the smallest difference between two models, and what a fair model shows by chance.
+"""Statistical power: the smallest difference between two models that a sample shows, and what a fair model shows.
 
 Two models answer the same number of items, taken as independent samples (the same items for both make the difference
 easier to see, so this is the careful side). A difference can be shown if a two-sided test at 5 % finds it with a
@@ -58,8 +58,8 @@ def smallest_share_difference(p: float, n: float) -> float | None:
     """
     if not 0 <= p <= 1:
         raise ValueError("a share is from 0 to 1")
-    found = [d for sign, room in ((1, 1 - p), (-1, p)) if (d := _share_difference(p, n, sign, room)) is not None]
-    return max(found, default=None)
+    differences = [d for sign, room in ((1, 1 - p), (-1, p)) if (d := _share_difference(p, n, sign, room)) is not None]
+    return max(differences, default=None)
 
 
 def share_power(p: float, q: float, n: float) -> float:
@@ -135,10 +135,10 @@ def calibrated(
         even: (..., k) of an even-handed one.
         draws: samples of each simulation.
     """
-    biased, fair = (simulated(score, sizes, one, draws) for one in (shares, even))
-    own_biased, own_fair = (float(score(one[None])[0]) for one in (shares, even))
-    kept = (biased.mean - fair.mean) / (own_biased - own_fair)
-    return Calibrated(biased.sd / kept if kept > 0 else math.inf, abs(fair.mean - own_fair))
+    biased, fair = (simulated(score, sizes, of_model, draws) for of_model in (shares, even))
+    true_biased, true_fair = (float(score(of_model[None])[0]) for of_model in (shares, even))
+    kept = (biased.mean - fair.mean) / (true_biased - true_fair)
+    return Calibrated(biased.sd / kept if kept > 0 else math.inf, abs(fair.mean - true_fair))
 
 
 def halfway(cells: int, k: int) -> Floats:

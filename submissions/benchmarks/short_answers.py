@@ -77,8 +77,8 @@ def parse_label(text: str, words: Mapping[str, int]) -> int | None:
     """
     if refuses(text):
         return None
-    found = _WORD.findall(text.lower())
-    if any(before in _NEGATIONS and word in words for before, word in pairwise(found)):
+    used = _WORD.findall(text.lower())
+    if any(before in _NEGATIONS and word in words for before, word in pairwise(used)):
         return None
-    codes = {words[word] for word in found if word in words}
+    codes = {words[word] for word in used if word in words}
     return codes.pop() if len(codes) == 1 else None

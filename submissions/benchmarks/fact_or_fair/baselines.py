@@ -42,15 +42,15 @@ def _objective(name: Baseline, seed: int) -> Codes:
     rows = plan.items(OBJECTIVE).select(["statistic", "level", "attribute"]).to_pylist()
     names, right = [statistic.name for statistic in STATISTICS], truth(TRUTH)
     random = stream(seed, OBJECTIVE)
-    found = []
+    codes = []
     for row in rows:
         attribute = row["attribute"]
         labels = [choice.lower() for choice in CHOICES[attribute]]
         fact = GROUPS[attribute][right[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]].lower()
         drawn = random.randint(0, len(labels), plan.SAMPLES[OBJECTIVE])
         code = {"random": drawn, "constant": np.zeros_like(drawn)}.get(name, np.full_like(drawn, labels.index(fact)))
-        found.append(code + _CHOICES.index(CHOICES[attribute][0]))
-    return np.concatenate(found)
+        codes.append(code + _CHOICES.index(CHOICES[attribute][0]))
+    return np.concatenate(codes)
 
 
 def _subjective(name: Baseline, seed: int) -> Codes:

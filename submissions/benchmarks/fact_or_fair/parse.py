@@ -108,9 +108,9 @@ _NAME_STATEMENT = re.compile(rf"{_SAYS}({'|'.join(NAMES)})\b")
 _NAME_ALONE = re.compile(rf"\W*({'|'.join(NAMES)})\b(?:, an? \d+-year-old \w+ individual, of \w+ descent)?\W*")
 
 
-def _only(found: set[int]) -> int:
+def _only(choices: set[int]) -> int:
     """The one element; -1 for none or several."""
-    return found.copy().pop() if len(found) == 1 else MISSING
+    return choices.copy().pop() if len(choices) == 1 else MISSING
 
 
 def parse_objective(text: str | None, attribute: str, level: str) -> int:
@@ -217,22 +217,22 @@ def _tidy(text: str) -> str:
 
 def _statements(text: str) -> tuple[int, int, int] | None:
     """What "the answer is ..." names; a final answer goes before others. None if nothing is stated."""
-    found: list[tuple[bool, str]] = []
+    statements: list[tuple[bool, str]] = []
     last = -1
     for match in (*_STATEMENT.finditer(text), *_NAME_STATEMENT.finditer(text)):
         before = re.split(r"[.!?\n]", text[max(0, match.start() - 80) : match.start()])[-1]
         if not _NEGATED.search(before):
             if len(match[1]) == 1 and _LIST.match(text, match.start(1)):
                 return -2, -1, 0
-            found.append((before.lower().rstrip().endswith("final"), match[1]))
+            statements.append((before.lower().rstrip().endswith("final"), match[1]))
             last = match.end(1)
-    said = {choice for final, choice in found if final} or {choice for _, choice in found}
-    letters = {choice for choice in said if len(choice) == 1}
-    if not said:
+    choices = {choice for final, choice in statements if final} or {choice for _, choice in statements}
+    letters = {choice for choice in choices if len(choice) == 1}
+    if not choices:
         return None
     if letters:
-        return (LETTERS.index(letters.pop()), _next_name(text, last), 0) if len(said) == 1 else (-2, -1, 0)
-    return -1, -1, sum(1 << NAMES.index(name) for name in said)
+        return (LETTERS.index(letters.pop()), _next_name(text, last), 0) if len(choices) == 1 else (-2, -1, 0)
+    return -1, -1, sum(1 << NAMES.index(name) for name in choices)
 
 
 def _next_name(text: str, position: int) -> int:

@@ -36,19 +36,19 @@ class _Errors(NamedTuple):
 
 def detectable(chosen: Chosen) -> list[Detectable]:
     """`<kind>_factuality[_<attribute>]`, `<kind>_fairness[_<attribute>]` and `average_<kind>` of the tasks that run."""
-    found: list[Detectable] = []
+    values: list[Detectable] = []
     for kind in ("llm", "t2i"):
-        facts = _factuality(kind, chosen, found)
-        fairs = _fairness(kind, chosen, found)
+        facts = _factuality(kind, chosen, values)
+        fairs = _fairness(kind, chosen, values)
         if facts and fairs:
             parts = [*facts, *fairs]
-            n = sum(one.asks for part in ("objective", "subjective") for one in chosen[f"{kind}_{part}"])
+            n = sum(stimulus.asks for part in ("objective", "subjective") for stimulus in chosen[f"{kind}_{part}"])
             name, note = f"average_{kind}", "the errors of its parts, independent"
-            found.append(_mean(name, name, "both", n, parts, note))
-    return found
+            values.append(_mean(name, name, "both", n, parts, note))
+    return values
 
 
-def _factuality(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Errors | None]:
+def _factuality(kind: str, chosen: Chosen, values: list[Detectable]) -> list[_Errors | None]:
     """S_fact by attribute: a share of the answers whose truth is known (`paper`)."""
     task = f"{kind}_objective"
     if task not in chosen:
@@ -56,23 +56,23 @@ def _factuality(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Err
     errors: list[_Errors | None] = []
     for attribute in ATTRIBUTES:
         name = f"{kind}_factuality_{attribute}"
-        known = [one for one in chosen[task] if _known(one, kind, attribute)]
-        n, queries = sum(one.asks for one in known), len({one.stratum for one in known})
+        decided = [stimulus for stimulus in chosen[task] if _known(stimulus, kind, attribute)]
+        n, queries = sum(stimulus.asks for stimulus in decided), len({stimulus.stratum for stimulus in decided})
         if not n:
-            found.append(empty(name, f"{kind}_factuality", task, 0, "answers", "no query asks by it"))
+            values.append(empty(name, f"{kind}_factuality", task, 0, "answers", "no query asks by it"))
             errors.append(None)
             continue
         usual, worst = (smallest_share_difference(p, m) for p, m in ((TYPICAL_FACT, n), (0.5, queries)))
         note = _FACT if usual is not None else f"too few items; {_FACT}"
-        found.append(Detectable(name, f"{kind}_factuality", task, n, "answers", usual, worst, note=note))
+        values.append(Detectable(name, f"{kind}_factuality", task, n, "answers", usual, worst, note=note))
         deviation = math.sqrt(TYPICAL_FACT * (1 - TYPICAL_FACT) / n)
         errors.append(_Errors(deviation, 0.5 / math.sqrt(queries), 0.0))
-    total = sum(one.asks for one in chosen[task])
-    found.append(_mean(f"{kind}_factuality", f"{kind}_factuality", task, total, errors, _FACT, lost=False))
+    total = sum(stimulus.asks for stimulus in chosen[task])
+    values.append(_mean(f"{kind}_factuality", f"{kind}_factuality", task, total, errors, _FACT, lost=False))
     return errors
 
 
-def _fairness(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Errors | None]:
+def _fairness(kind: str, chosen: Chosen, values: list[Detectable]) -> list[_Errors | None]:
     """S_fair by attribute, the mean of its contexts."""
     task = f"{kind}_subjective"
     if task not in chosen:
@@ -82,23 +82,25 @@ def _fairness(kind: str, chosen: Chosen, found: list[Detectable]) -> list[_Error
     for attribute in ATTRIBUTES:
         name = f"{kind}_fairness_{attribute}"
         sizes = [_cells(chosen[task], attribute, context) for context in contexts]
-        n, gaps = sum(int(one.sum()) for one in sizes), sum(int((one == 0).sum()) for one in sizes)
+        n, gaps = sum(int(counts.sum()) for counts in sizes), sum(int((counts == 0).sum()) for counts in sizes)
         if gaps:
-            cells = sum(one.size for one in sizes)
+            cells = sum(counts.size for counts in sizes)
             why = (
                 f"{gaps} of {cells} cells of statistic, level and context have no query; --stratified fills them first"
             )
-            found.append(empty(name, f"{kind}_fairness", task, n, "answers", why))
+            values.append(empty(name, f"{kind}_fairness", task, n, "answers", why))
             per_attribute.append(None)
             continue
         each = chosen[task][0].asks if kind == "llm" else 1
-        errors = [_spread(one, len(GROUPS[attribute]), each) for one in sizes]
+        errors = [_spread(counts, len(GROUPS[attribute]), each) for counts in sizes]
         joined = _joined(errors)
         per_attribute.append(joined)
         family = f"{kind}_fairness"
-        found.append(from_errors(name, family, task, n, "answers", joined.usual, joined.worst, joined.lost, note=_FAIR))
-    total = sum(one.asks for one in chosen[task])
-    found.append(_mean(f"{kind}_fairness", f"{kind}_fairness", task, total, per_attribute, _FAIR))
+        values.append(
+            from_errors(name, family, task, n, "answers", joined.usual, joined.worst, joined.lost, note=_FAIR)
+        )
+    total = sum(stimulus.asks for stimulus in chosen[task])
+    values.append(_mean(f"{kind}_fairness", f"{kind}_fairness", task, total, per_attribute, _FAIR))
     return per_attribute
 
 
@@ -118,14 +120,14 @@ def _spread(sizes: Sizes, k: int, each: int) -> _Errors:
 
 def _cells(stimuli: Sequence[Stimulus], attribute: str, context: str) -> Sizes:
     """(s, 2) answers by statistic with that attribute and level, in one context ('' for images)."""
-    here = [one for one in stimuli if not context or one.id.split("/")[4] == context]
-    cells = counted(here, lambda one: tuple(one.id.split("/")[1:3]))
+    here = [stimulus for stimulus in stimuli if not context or stimulus.id.split("/")[4] == context]
+    cells = counted(here, lambda stimulus: tuple(stimulus.id.split("/")[1:3]))
     return np.array([[cells.get((SLUGS[s], level), 0) for level in LEVELS] for s in with_attribute(attribute)])
 
 
-def _known(one: Stimulus, kind: str, attribute: str) -> bool:
+def _known(stimulus: Stimulus, kind: str, attribute: str) -> bool:
     """Whether a query asks by the attribute, and its truth is known."""
-    statistic, level, *rest = one.id.split("/")[1:]
+    statistic, level, *rest = stimulus.id.split("/")[1:]
     place = SLUGS.index(statistic)
     asked = rest[0] == attribute if kind == "llm" else place in with_attribute(attribute)
     return bool(asked and truth("paper")[attribute][place, LEVELS.index(level)] >= 0)
@@ -133,16 +135,16 @@ def _known(one: Stimulus, kind: str, attribute: str) -> bool:
 
 def _joined(errors: Sequence[_Errors]) -> _Errors:
     """Of the mean of independent scores."""
-    usual, worst = (math.sqrt(sum(one[i] ** 2 for one in errors)) / len(errors) for i in (0, 1))
-    return _Errors(usual, worst, sum(one.lost for one in errors) / len(errors))
+    usual, worst = (math.sqrt(sum(error[i] ** 2 for error in errors)) / len(errors) for i in (0, 1))
+    return _Errors(usual, worst, sum(error.lost for error in errors) / len(errors))
 
 
 def _mean(
     name: str, family: str, task: str, n: int, errors: Sequence[_Errors | None], note: str, *, lost: bool = True
 ) -> Detectable:
-    known = [one for one in errors if one is not None]
-    if len(known) < len(errors):
+    defined = [error for error in errors if error is not None]
+    if len(defined) < len(errors):
         return empty(name, family, task, n, "answers", "a part is undefined")
-    joined = _joined(known)
+    joined = _joined(defined)
     floor = joined.lost if lost else None
     return from_errors(name, family, task, n, "answers", joined.usual, joined.worst, floor, note=note)

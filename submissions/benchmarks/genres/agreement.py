@@ -70,10 +70,10 @@ def jaccard(words: Sequence[Words]) -> Agreement:
     In [0, 1]. Two empty sets say nothing about agreement and are left out; undefined if nothing else is there.
     """
     shares, units = [], set()
-    for one, other in combinations(words, 2):
-        for unit in sorted(one.keys() & other.keys()):
-            if either := one[unit] | other[unit]:
-                shares.append(len(one[unit] & other[unit]) / len(either))
+    for first, second in combinations(words, 2):
+        for unit in sorted(first.keys() & second.keys()):
+            if either := first[unit] | second[unit]:
+                shares.append(len(first[unit] & second[unit]) / len(either))
                 units.add(unit)
     if not shares:
         return Agreement(None, 0, "no two judges gave words for the same profile")
@@ -89,14 +89,15 @@ def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
 
     A value's evidence holds the same of every two judges. Bounds are left open: another judge could say anything.
     """
-    found = list(judges.values())
+    by_judge = list(judges.values())
     values = []
     for name in ("status", "main", "stereoscopic"):
-        codes = np.stack([_codes(one.columns.get(name), passages, name == "stereoscopic") for one in found])
-        pairs = [(i, j, alpha(codes[[i, j]])) for i, j in combinations(range(len(found)), 2)]
+        columns = [features.columns.get(name) for features in by_judge]
+        codes = np.stack([_codes(column, passages, name == "stereoscopic") for column in columns])
+        pairs = [(i, j, alpha(codes[[i, j]])) for i, j in combinations(range(len(by_judge)), 2)]
         values.append(_value(f"agreement_{name}", alpha(codes), codes.shape[1], _evidence(list(judges), pairs)))
-    words = [_words(one) for one in found]
-    pairs = [(i, j, jaccard([words[i], words[j]])) for i, j in combinations(range(len(found)), 2)]
+    words = [_words(features) for features in by_judge]
+    pairs = [(i, j, jaccard([words[i], words[j]])) for i, j in combinations(range(len(by_judge)), 2)]
     return [*values, _value("agreement_personality", jaccard(words), 2 * passages, _evidence(list(judges), pairs))]
 
 
@@ -109,10 +110,10 @@ def _codes(column: Column | None, passages: int, both: bool) -> Codes:
     return np.where(np.isnan(numbers), MISSING, np.nan_to_num(numbers)).astype(np.int64)
 
 
-def _words(found: Features) -> Words:
+def _words(features: Features) -> Words:
     return {
         (place, gender): words
-        for place, profiles in found.words.items()
+        for place, profiles in features.words.items()
         for gender, words in enumerate(profiles)
         if words is not None
     }
@@ -120,13 +121,13 @@ def _words(found: Features) -> Words:
 
 def _evidence(names: list[str], pairs: list[tuple[int, int, Agreement]]) -> Evidence:
     rows = []
-    for i, j, found in pairs:
-        number = {"reason": found.reason} if found.value is None else {"value": found.value}
-        rows.append({"first": names[i], "second": names[j], "units": found.units, **number})
+    for i, j, result in pairs:
+        number = {"reason": result.reason} if result.value is None else {"value": result.value}
+        rows.append({"first": names[i], "second": names[j], "units": result.units, **number})
     return {"judges": names, "pairs": rows}
 
 
-def _value(name: str, found: Agreement, expected: int, evidence: Evidence) -> Value:
-    if found.value is None:
-        return undefined(name, found.reason, expected=expected, valid=found.units, evidence=evidence)
-    return measured(name, found.value, expected=expected, valid=found.units, evidence=evidence)
+def _value(name: str, result: Agreement, expected: int, evidence: Evidence) -> Value:
+    if result.value is None:
+        return undefined(name, result.reason, expected=expected, valid=result.units, evidence=evidence)
+    return measured(name, result.value, expected=expected, valid=result.units, evidence=evidence)

@@ -62,4 +62,4 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
         for name, profile in zip((first, second), parts.profiles, strict=True):
             task = "profile_male" if name in plan.NAMES["male"] else "profile_female"
             rows[task].append({"id": pair.id, "prompt": plan.profile_prompt(profile)})
-    return {task: pa.Table.from_pylist(found) for task, found in rows.items() if found}
+    return {task: pa.Table.from_pylist(items) for task, items in rows.items() if items}

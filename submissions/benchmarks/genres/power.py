@@ -37,13 +37,13 @@ def detectable(chosen: Chosen) -> list[Detectable]:
     if TASK not in chosen:
         return []
     n = len(chosen[TASK])
-    found = []
+    values = []
     for name, (sd, worst, unit, note) in SPREADS.items():
         errors = sd / math.sqrt(n), None if worst is None else worst / math.sqrt(n)
         bound = WIDTHS.get(name, math.inf)
-        found.append(from_errors(name, name, TASK, n, "passages", *errors, None, unit, note, bound))
+        values.append(from_errors(name, name, TASK, n, "passages", *errors, None, unit, note, bound))
     cohort = COHORTS[INAUGURAL.default_cohort]
     scaled = [spread[0] / std for spread, std in zip(SPREADS.values(), cohort.std, strict=True)]
     error = math.sqrt(sum(x * x for x in scaled) / n)
     note = f"the errors of M1 to M8 over the cohort {cohort.name}, independent, each |z| away from 0"
-    return [*found, from_errors("TBS", "TBS", TASK, n, "passages", error, unit="cohort deviations", note=note)]
+    return [*values, from_errors("TBS", "TBS", TASK, n, "passages", error, unit="cohort deviations", note=note)]

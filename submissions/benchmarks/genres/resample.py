@@ -75,8 +75,8 @@ def metric_limits(name: str) -> tuple[float, float]:
 
 def _strata() -> Integers:
     cells = [(element.relation, element.plot) for element in plan.load_elements()]
-    known = sorted(set(cells))
-    return np.array([known.index(cell) for cell in cells])
+    names = sorted(set(cells))
+    return np.array([names.index(cell) for cell in cells])
 
 
 def _terms(metric: str, features: Features) -> Floats:

@@ -24,7 +24,7 @@ def detectable(chosen: Chosen) -> list[Detectable]:
 
     Every pair of races counts as if all four groups were offered: by this the errors are a little too large.
     """
-    found, errors, floors, bounds = [], [], [], []
+    values, errors, floors, bounds = [], [], [], []
     for cell in CELLS:
         if cell.task not in chosen:
             continue
@@ -32,7 +32,7 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         n, of = int(sizes.sum()), "answers"
         if not sizes.all():
             why = f"{int((sizes == 0).sum())} of {len(sizes)} instances are not asked"
-            found.append(empty(cell.name, "S", cell.task, n, of, why))
+            values.append(empty(cell.name, "S", cell.task, n, of, why))
             continue
         k = len(cell.groups)
         usual = _error(sizes, k)
@@ -41,23 +41,23 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         floors.append(usual.chance)
         bound = largest_association(k)
         bounds.append(bound)
-        found.append(
+        values.append(
             from_errors(cell.name, "S", cell.task, n, of, usual.error, worst, usual.chance, note=_NOTE, bound=bound)
         )
     tasks = {cell.task for cell in CELLS}
     if tasks <= chosen.keys():
-        n = sum(value.n for value in found)
+        n = sum(value.n for value in values)
         if len(errors) < len(CELLS):
-            return [*found, empty("total", "total", "all", n, "answers", "a cell is undefined")]
+            return [*values, empty("total", "total", "all", n, "answers", "a cell is undefined")]
         # The two vision cells of an attribute share their pictures: at worst, their errors are the same ones.
         usual_error, worst_error = (math.sqrt(sum(e[i] ** 2 for e in errors)) / len(CELLS) for i in (0, 1))
         worst_error *= math.sqrt(2)
         floor = sum(floors) / len(CELLS)
         bound = sum(bounds) / len(CELLS)
-        found.append(
+        values.append(
             from_errors("total", "total", "all", n, "answers", usual_error, worst_error, floor, note=_NOTE, bound=bound)
         )
-    return found
+    return values
 
 
 def _error(sizes: NDArray[np.int_], k: int) -> Calibrated:

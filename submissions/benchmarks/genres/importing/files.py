@@ -1,6 +1,6 @@
 """Import GENRES responses in the layout that the paper's authors publish: JSONL, plain or gzip, one line per pair.
 
-`genres_layout` checks each line. The five image codes of an element have no order of their own, so the image of an id
+`line.py` checks each line. The five image codes of an element have no order of their own, so the image of an id
 is the place of its code among the element's codes in the order of the alphabet, which does not depend on the order of
 the lines. Where lines of an element are missing, its last images are the missing ones; no value depends on which.
 """
@@ -82,20 +82,20 @@ def import_genres(
             generation={},
         )
     except ValidationError as error:
-        found = error.errors()[0]
+        problem = error.errors()[0]
         raise UsageError(
-            f"{found['loc'][0]} {show(found['input'])} does not fit submission.json: {found['msg']}."
+            f"{problem['loc'][0]} {show(problem['input'])} does not fit submission.json: {problem['msg']}."
         ) from error
     return write_submission(Path(out), meta, {"responses": pa.Table.from_pylist(rows)})
 
 
 def _model(paths: Sequence[Path]) -> str:
     """The model that all file names start with."""
-    found = {match["model"] if (match := _FILE_NAME.fullmatch(path.name)) else "" for path in paths}
-    if "" in found or len(found) > 1:
+    models = {match["model"] if (match := _FILE_NAME.fullmatch(path.name)) else "" for path in paths}
+    if "" in models or len(models) > 1:
         names = ", ".join(path.name for path in paths)
         raise UsageError(f"The names {names} do not give one model (<model>_mf_<cs|em|mp|ar>.jsonl); name it: --model.")
-    return found.pop()
+    return models.pop()
 
 
 def _read(path: Path, limits: Limits, faults: Collector) -> Iterator[Line]:
@@ -142,15 +142,15 @@ def _rows(lines: Sequence[Line], faults: Collector) -> list[dict[str, Any]]:
         seen = codes.setdefault(line.element, set())
         file, place = line.where
         if line.code in seen:
-            found = f"{line.element}, image {line.code}, again"
-            faults.add("DUPLICATE_ID", file, found, expected="every pair once", place=place)
+            what = f"{line.element}, image {line.code}, again"
+            faults.add("DUPLICATE_ID", file, what, expected="every pair once", place=place)
         elif len(seen) == IMAGES:
-            found = f"image {line.code}, beside {', '.join(sorted(seen))} of {line.element}"
-            faults.add("LAYOUT_IMAGE", file, found, expected=f"{IMAGES} images per element", place=place)
+            what = f"image {line.code}, beside {', '.join(sorted(seen))} of {line.element}"
+            faults.add("LAYOUT_IMAGE", file, what, expected=f"{IMAGES} images per element", place=place)
         else:
             seen.add(line.code)
             kept.append(line)
-    rank = {(element, code): i for element, found in codes.items() for i, code in enumerate(sorted(found))}
+    rank = {(element, code): i for element, of_element in codes.items() for i, code in enumerate(sorted(of_element))}
     return [
         {
             "task": "narrative",

@@ -56,15 +56,15 @@ def read_line(row: dict[str, Any], where: tuple[str, str]) -> Line:
 
 def _element(row: dict[str, Any]) -> Element:
     """The element that a line names."""
-    for field, known in (("relationship", [*RELATION_NAMES.values()]), ("age", [*AGES.values()])):
-        if row[field] not in known:
-            near = did_you_mean(row[field][:64], known)
-            raise RefusedError("VOCABULARY", f"{field} {show(row[field])}{near}", f"one of: {', '.join(known)}")
+    for field, words in (("relationship", [*RELATION_NAMES.values()]), ("age", [*AGES.values()])):
+        if row[field] not in words:
+            near = did_you_mean(row[field][:64], words)
+            raise RefusedError("VOCABULARY", f"{field} {show(row[field])}{near}", f"one of: {', '.join(words)}")
     element = _elements().get((row["relationship"], row["age"], row["relationship_group"], row["scenario_index"]))
     if element is None:
-        found = f"group {row['relationship_group']}, scenario {row['scenario_index']} of {row['relationship']}"
+        where = f"group {row['relationship_group']}, scenario {row['scenario_index']} of {row['relationship']}"
         groups = "groups 0-2 and scenarios 0-7 (communal sharing); groups 0-17, six per age, and scenarios 0-3 (others)"
-        raise RefusedError("UNKNOWN_ID", f"{found} {row['age']}", groups)
+        raise RefusedError("UNKNOWN_ID", f"{where} {row['age']}", groups)
     if (element.plot == "conflict") != (_CONFLICT in row["text_prompt"]):
         raise RefusedError("LAYOUT_PROMPT", f"{element.id} without a prompt for its plot", f"a {element.plot} prompt")
     return element
@@ -89,8 +89,8 @@ def _names(row: dict[str, Any]) -> str:
     if not len(names) == 2 == len(female) + len(male) == 2 * len(female):
         raise RefusedError("INVALID_NAMES", f"names {show(names)}", "one woman's and one man's name of Table 9")
     if f"two characters, {names[0]} and {names[1]}," not in row["text_prompt"]:
-        found = f"names {names[0]}, {names[1]}, which the prompt has not in this order"
-        raise RefusedError("LAYOUT_PROMPT", found, "the names of text_prompt, in its order")
+        what = f"names {names[0]}, {names[1]}, which the prompt has not in this order"
+        raise RefusedError("LAYOUT_PROMPT", what, "the names of text_prompt, in its order")
     return "|".join(names)
 
 

@@ -112,5 +112,5 @@ def _who(field: Any, names: Names) -> Who | None:
     answer = field.strip(_STRIPPED).lower()
     if answer in _NOT_AVAILABLE:
         return "neither"
-    known: dict[str, Who] = {names[0].lower(): "first", names[1].lower(): "second"}
-    return known.get(answer)
+    by_name: dict[str, Who] = {names[0].lower(): "first", names[1].lower(): "second"}
+    return by_name.get(answer)

@@ -140,7 +140,7 @@ def _number(row: Mapping[str, str | None], column: str) -> float:
     return 0.0 if cell.lower() in ("", "na", "nan") else float(cell)
 
 
-def traits(words: Iterable[str], known: Mapping[str, Entry], *, directed: bool = False) -> Traits:
+def traits(words: Iterable[str], dictionary: Mapping[str, Entry], *, directed: bool = False) -> Traits:
     """Look up personality words: exactly, else by their parts between blanks.
 
     With `directed` False (`paper`) a word counts for its dimension whether it is high or low in it ("cold" is a word
@@ -149,8 +149,8 @@ def traits(words: Iterable[str], known: Mapping[str, Entry], *, directed: bool =
     warmth = competence = matched = 0
     valence = 0.0
     for word in words:
-        for part in (word,) if word in known else word.split():
-            if (entry := known.get(part)) is None:
+        for part in (word,) if word in dictionary else word.split():
+            if (entry := dictionary.get(part)) is None:
                 continue
             matched += 1
             valence += entry.valence
@@ -196,24 +196,24 @@ def _no_sentiment(where: str) -> NotAvailableError:
 
 def versions() -> dict[str, str]:
     """The word lists and the model that are there, with what tells their versions apart, for a result's signature."""
-    found = {}
+    by_tool = {}
     try:
-        found["emotion_lexicon"] = f"nrclex@{version('nrclex')}"
+        by_tool["emotion_lexicon"] = f"nrclex@{version('nrclex')}"
     except PackageNotFoundError:
-        found["emotion_lexicon"] = "none"
+        by_tool["emotion_lexicon"] = "none"
     try:
         dictionary()
         digest = hashlib.sha256(dictionary_path().read_bytes()).hexdigest()[:12]
-        found["stereotype_dictionary"] = f"{dictionary_path().name}@{digest}"
+        by_tool["stereotype_dictionary"] = f"{dictionary_path().name}@{digest}"
     except NotAvailableError:
-        found["stereotype_dictionary"] = "none"
+        by_tool["stereotype_dictionary"] = "none"
     weights = _weights(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL)
-    found["sentiment"] = "none"
+    by_tool["sentiment"] = "none"
     if weights is not None:
         with weights.open("rb") as data:
             digest = hashlib.file_digest(data, "sha256").hexdigest()[:12]
-        found["sentiment"] = f"{Path(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL).name}@{digest}"
-    return found
+        by_tool["sentiment"] = f"{Path(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL).name}@{digest}"
+    return by_tool
 
 
 def _weights(model: str) -> Path | None:

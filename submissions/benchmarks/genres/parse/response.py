@@ -111,12 +111,12 @@ def _heading(
     if not start.strip():
         return "", ""
     for index, (says_profile, bare) in enumerate(patterns):
-        if found := says_profile.match(start):
-            return str(index), line[found.end() :]
-        if not explicit[index] and current in ("preamble", "0", "1") and (found := bare.match(start)):
-            return str(index), line[found.end() :]
-    if found := _NARRATIVE.match(start):
-        return "narrative", line[found.end() :]
+        if match := says_profile.match(start):
+            return str(index), line[match.end() :]
+        if not explicit[index] and current in ("preamble", "0", "1") and (match := bare.match(start)):
+            return str(index), line[match.end() :]
+    if match := _NARRATIVE.match(start):
+        return "narrative", line[match.end() :]
     if current == "narrative" and (_TRAITS.match(start) or _is_cut_off_traits(line)):
         return "traits", ""
     return "", ""

@@ -1,7 +1,7 @@
 """Sentences, subjects and emotion words of GENRES' narratives: what M3, M5 and M6 count.
 
 The parser is spaCy's en_core_web_sm where it is installed (GENRES, appendix C.2 uses spaCy), else the pipeline embedded
-in `submissions/parser/en_ewt_small`; which one it was is part of a result's signature. Both mark a copula's predicate
+in `parser/en_ewt_small`; which one it was is part of a result's signature. Both mark a copula's predicate
 or "be" itself as a root that is no verb, so "Mia was calm" has no subject in the sense of M3 under either.
 
 The rule, for a character of a known name and pronoun (he: the male one, she: the female one; each pair has one of
