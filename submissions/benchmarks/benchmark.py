@@ -152,6 +152,8 @@ class Benchmark:
         power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
         about: what pages say of it in words.
         published: name of a standard -> the rows that the paper prints.
+        steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
+            task is like that.
         judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
@@ -168,6 +170,7 @@ class Benchmark:
     power: Callable[[Any], list[Any]]
     about: Callable[[], About]
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
+    steer: Lazy | None = None
     judge: Lazy | None = None
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
     cohort_of: Callable[[Scored], str] = lambda scored: ""

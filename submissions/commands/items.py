@@ -48,37 +48,34 @@ def items(
     """Write what to show a model: ids and prompts of every task."""
     import pyarrow.parquet as pq
 
-    from fairspace.builders.iris.items import steer_items
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 
-    found = find_benchmark(benchmark).items()
-    if neutral is not None:
-        from fairspace.submissions.benchmarks.iris.records import neutral_group_counts
-
-        counts = neutral_group_counts(_submission_to(benchmark, "iris", neutral, "--neutral"))
-        if not counts.any():
-            raise UsageError(f"{neutral} has no labelled neutral image; the steer prompts follow from those.")
-        found["generation_steer"] = steer_items(counts)
-    if narratives is not None:
-        from fairspace.submissions.benchmarks.genres.ask import judge_items
-
-        judged = judge_items(_submission_to(benchmark, "genres", narratives, "--narratives"))
-        if not judged:
-            raise UsageError(f"{narratives} has no narrative that can be split; there is nothing to judge.")
-        found |= judged
+    bench = find_benchmark(benchmark)
+    tables = bench.items()
+    for option, path, role, lacking in (
+        ("--neutral", neutral, "steer", "no labelled neutral image; the steer prompts follow from those"),
+        ("--narratives", narratives, "judge", "no narrative that can be split; there is nothing to judge"),
+    ):
+        if path is not None:
+            follow = getattr(bench, role)
+            if follow is None:
+                having = [name for name in NAMES if getattr(find_benchmark(name), role) is not None]
+                raise UsageError(f"{option} is for {', '.join(having)}, not for {benchmark}.")
+            further = follow(_submission_to(benchmark, path, option))
+            if not further:
+                raise UsageError(f"{path} has {lacking}.")
+            tables |= further
     out.mkdir(parents=True, exist_ok=True)
-    for task, table in found.items():
+    for task, table in tables.items():
         pq.write_table(table, out / f"{task}.parquet")
         typer.echo(f"{out / task}.parquet: {table.num_rows} items")
 
 
-def _submission_to(benchmark: str, wanted: str, path: Path, option: str) -> Submission:
-    """The submission that an option for one benchmark names. UsageError if it, or the command, is for another one."""
-    if benchmark != wanted:
-        raise UsageError(f"{option} is for {wanted}, not for {benchmark}.")
+def _submission_to(benchmark: str, path: Path, option: str) -> Submission:
+    """The submission that an option names. UsageError if it is to another benchmark than the command asks for."""
     checked = checked_submission(path)
-    if checked.meta.benchmark != wanted:
-        raise UsageError(f"{path} is a submission to {checked.meta.benchmark}; {option} takes one to {wanted}.")
+    if checked.meta.benchmark != benchmark:
+        raise UsageError(f"{path} is a submission to {checked.meta.benchmark}; {option} takes one to {benchmark}.")
     return checked
 
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Callable
 
+import pyarrow as pa
+
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
+from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_steer_60 import plan as steer
 from fairspace.builders.iris_steer_60.understanding import CONFIG, SIDES, prompt_types
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
-from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOURNAMENT
+from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, STEER, TOURNAMENT, neutral_group_counts
 from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.data.data import Data
 from fairspace.submissions.running.data.planned import planned_images
 
@@ -105,6 +109,12 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
 
 def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], expected: int) -> Part:
     return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS[task.name], expected, task.settings)
+
+
+def steered_items(submission: Submission) -> dict[str, pa.Table]:
+    """The steer prompts that follow from the labelled neutral images of a submission; empty without such an image."""
+    counts = neutral_group_counts(submission)
+    return {STEER: steer_items(counts)} if counts.any() else {}
 
 
 def _kind(number: int) -> str:

@@ -84,6 +84,7 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
+    steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
     power=Lazy("fairspace.submissions.benchmarks.iris.power.values:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
