@@ -188,9 +188,9 @@ class AresModel(PreTrainedModel):
 
     def expert(self, task: str, kind: str) -> Expert:
         """One expert."""
-        found = self.experts[expert_name(task, kind)]
-        assert isinstance(found, Expert)
-        return found
+        chosen = self.experts[expert_name(task, kind)]
+        assert isinstance(chosen, Expert)
+        return chosen
 
     def forward(self, pixel_values: torch.Tensor, **_: Any) -> dict[str, torch.Tensor]:
         """Every expert's logits, the router's, and the regressed values: nothing is skipped.

@@ -41,10 +41,10 @@ def read_vectors(rows: Sequence[Any], what: str) -> Floats:
             raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] must be a list of numbers: {error}") from error
         width = width or vector.size
         if vector.ndim != 1 or vector.size not in (0, width) or not np.isfinite(vector).all():
-            found = (
+            vectors = (
                 f"shape {vector.shape}" if vector.ndim != 1 or vector.size != width else "a number that is not finite"
             )
-            raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] has {found}; expected {width} finite numbers")
+            raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] has {vectors}; expected {width} finite numbers")
         read.append(vector)
     return np.array([v if v.size else np.full(width, np.nan) for v in read]).reshape(len(read), width)
 
@@ -77,8 +77,8 @@ def cosines(a: Floats, b: Floats) -> Floats:
 def distances(a: Floats, b: Floats) -> Floats:
     """1 - cosine of each row of `a` and of `b`, (n, m) in [0, 2], made of differences: exact where they are small."""
     apart = unit(a)[:, None, :] - unit(b)[None, :, :]
-    found: Floats = (apart**2).sum(axis=-1) / 2
-    return np.where(found <= SAME, 0.0, found)
+    variances: Floats = (apart**2).sum(axis=-1) / 2
+    return np.where(variances <= SAME, 0.0, variances)
 
 
 def drawn(size: int, seed: int, resamples: int) -> NDArray[np.int64]:
@@ -144,9 +144,9 @@ def summary(
     if whole and valid > 1 and resamples:
         interval = percentiles(_back(values[drawn(valid, seed, resamples)].mean(axis=1), geometric))
     if valid and absent:
-        told = [f"{key} ({why})" for key, why in absent.items()]
-        others = [f"{len(told) - NAMED} others"] if len(told) > NAMED else []
-        reason = f"{len(told)} of {expected} have no value: {', '.join(told[:NAMED] + others)}"
+        reasons = [f"{key} ({why})" for key, why in absent.items()]
+        others = [f"{len(reasons) - NAMED} others"] if len(reasons) > NAMED else []
+        reason = f"{len(reasons)} of {expected} have no value: {', '.join(reasons[:NAMED] + others)}"
     return {
         name: float(partial) if whole and partial is not None else None,
         "partial_mean": None if partial is None else float(partial),

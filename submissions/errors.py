@@ -41,7 +41,7 @@ def need_packages(extra: str, *modules: str) -> None:
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")
 
 
-def did_you_mean(found: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' (did you mean ...?)' for the closest known word, or ''."""
-    close = get_close_matches(found, list(known), n=1)
+    close = get_close_matches(word, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

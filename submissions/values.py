@@ -79,22 +79,22 @@ class Value:
     def from_json(cls, data: Mapping[str, Any]) -> Value:
         """The value that `to_json` wrote. TypeError or ValueError if it is none."""
         about = data.get("uncertainty")
-        found = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
-        numbers = (found.value, found.low, found.high)
-        if not all(isinstance(text, str) for text in (found.name, found.reason)) or found.state not in STATES:
-            raise ValueError(f"a value of state {found.state!r}: expected one of {', '.join(STATES)}, and texts")
-        if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(found.evidence, dict):
-            raise ValueError(f"{found.name}: a number or evidence of another type")
-        counts = (found.expected, found.valid, 0 if found.smallest is None else found.smallest)
+        loaded = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
+        numbers = (loaded.value, loaded.low, loaded.high)
+        if not all(isinstance(text, str) for text in (loaded.name, loaded.reason)) or loaded.state not in STATES:
+            raise ValueError(f"a value of state {loaded.state!r}: expected one of {', '.join(STATES)}, and texts")
+        if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(loaded.evidence, dict):
+            raise ValueError(f"{loaded.name}: a number or evidence of another type")
+        counts = (loaded.expected, loaded.valid, 0 if loaded.smallest is None else loaded.smallest)
         if not all(type(count) is int and count >= 0 for count in counts):
-            raise ValueError(f"{found.name}: counts that are no counts")
-        if found.valid > found.expected:
-            raise ValueError(f"{found.name}: more valid samples than expected ones")
-        known = [x for x in (found.low, found.value, found.high) if x is not None]
+            raise ValueError(f"{loaded.name}: counts that are no counts")
+        if loaded.valid > loaded.expected:
+            raise ValueError(f"{loaded.name}: more valid samples than expected ones")
+        known = [x for x in (loaded.low, loaded.value, loaded.high) if x is not None]
         slack = _SLACK * max(1.0, *map(abs, known)) if known else 0.0
         if any(low > high + slack for low, high in pairwise(known)):
-            raise ValueError(f"{found.name}: {known} is not in the order low, value, high")
-        return found
+            raise ValueError(f"{loaded.name}: {known} is not in the order low, value, high")
+        return loaded
 
     @classmethod
     def known(cls, data: Mapping[str, Any], texts: dict[str, str]) -> Value:
@@ -104,21 +104,21 @@ class Value:
             data: the value.
             texts: those met so far, so that equal ones are kept once.
         """
-        found = object.__new__(cls)
+        created = object.__new__(cls)
         put = object.__setattr__
-        put(found, "name", texts.setdefault(data["name"], data["name"]))
-        put(found, "state", texts.setdefault(data["state"], data["state"]))
-        put(found, "value", data.get("value"))
-        put(found, "low", data.get("low"))
-        put(found, "high", data.get("high"))
-        put(found, "expected", data["expected"])
-        put(found, "valid", data["valid"])
+        put(created, "name", texts.setdefault(data["name"], data["name"]))
+        put(created, "state", texts.setdefault(data["state"], data["state"]))
+        put(created, "value", data.get("value"))
+        put(created, "low", data.get("low"))
+        put(created, "high", data.get("high"))
+        put(created, "expected", data["expected"])
+        put(created, "valid", data["valid"])
         reason = data.get("reason", "")
-        put(found, "reason", texts.setdefault(reason, reason))
-        put(found, "evidence", data.get("evidence", _NOTHING))
-        put(found, "smallest", data.get("smallest"))
-        put(found, "uncertainty", Uncertainty(**data["uncertainty"]) if "uncertainty" in data else None)
-        return found
+        put(created, "reason", texts.setdefault(reason, reason))
+        put(created, "evidence", data.get("evidence", _NOTHING))
+        put(created, "smallest", data.get("smallest"))
+        put(created, "uncertainty", Uncertainty(**data["uncertainty"]) if "uncertainty" in data else None)
+        return created
 
 
 def measured(

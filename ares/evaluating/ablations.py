@@ -133,10 +133,10 @@ def outcome(
             right[name] = float(hit[name][known].mean()) if known.any() else None
             routes[name] = dict(sorted(Counter(np.array(decided[name].route)[known].tolist()).items()))
             escalated[name] = _share(_handed_on(model, decided[name])[known])
-        asked, questions = _asked(model, decided, observed)
-        experts += sum(float(mask.sum()) for mask in asked.values())
+        questioned, questions = _asked(model, decided, observed)
+        experts += sum(float(mask.sum()) for mask in questioned.values())
         arbiter += questions
-        total += _seconds(model, decided, asked, questions, seconds) if seconds else 0.0
+        total += _seconds(model, decided, questioned, questions, seconds) if seconds else 0.0
     return Outcome(
         "",
         float(np.mean(whole)) if whole else None,
@@ -180,7 +180,7 @@ def _asked(
 def _seconds(
     model: AresModel,
     decided: Mapping[str, Decided],
-    asked: Mapping[str, NDArray[np.bool_]],
+    questioned: Mapping[str, NDArray[np.bool_]],
     questions: int,
     seconds: Seconds,
 ) -> float:
@@ -189,7 +189,7 @@ def _seconds(
     closed = model.config.ablation in ("vote", "l2", *SINGLE) or model.config.fast_confidence >= 1
     total = 0.0 if closed else n * seconds["router"]
     for place, kind in enumerate(model.config.kinds):
-        masks = {name: mask[place] for name, mask in asked.items()}
+        masks = {name: mask[place] for name, mask in questioned.items()}
         total += float(np.any(list(masks.values()), axis=0).sum()) * seconds[f"stem/{kind}"]
         total += sum(float(mask.sum()) * seconds[f"expert/{name}/{kind}"] for name, mask in masks.items())
     for name, decision in decided.items():

@@ -84,11 +84,11 @@ def measure(
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
     """Measure an open model; `about` is its name and sha256, other arguments are as in `evaluate`."""
-    first, asked = data.sets[0], model.arbiter
+    first, arbiter = data.sets[0], model.arbiter
     seen = [observe_all(model, images, batch, progress) for images in data.sets]
     parts = part_seconds(model, first, timed) if timed else {}
     speed = time_ablations(model, first, batch, timed) if timed else {}
-    model.arbiter = Remembering(asked) if asked is not None else None
+    model.arbiter = Remembering(arbiter) if arbiter is not None else None
     try:
         attributes: dict[str, Measured] = {}
         for images, observed in zip(data.sets, seen, strict=True):
@@ -100,11 +100,11 @@ def measure(
         rows = ablations(model, data.sets, seen, parts)
         points = pareto(model, data.sets, seen, parts)
     finally:
-        model.arbiter = asked
+        model.arbiter = arbiter
     counts = {task: int((s.faces.labels[task] >= 0).sum()) for s in data.sets for task in s.tasks}
     tested = {"name": data.name, "revision": data.revision, "sha256": data.sha256, "images": counts}
     return Evaluation(
-        {**about, "arbiter": asked.name if asked is not None else ""},
+        {**about, "arbiter": arbiter.name if arbiter is not None else ""},
         tested,
         attributes,
         rows,

@@ -123,26 +123,26 @@ def model_sha256(folder: Path) -> str:
     return total.hexdigest()
 
 
-def write_measurement(model: Path, found: Evaluation, date: str) -> Measurement:
+def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement:
     """Write what an evaluation found into the folder of the model that was evaluated.
 
     Args:
         model: the folder.
-        found: by `fairspace.ares.evaluating.evaluate.evaluate`.
+        tested: by `fairspace.ares.evaluating.evaluate.evaluate`.
         date: of the measurement, YYYY-MM-DD.
 
     Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
     """
     from fairspace.builders.engine.build import write_atomically
 
-    if (now := model_sha256(model)) != found.model["sha256"]:
-        what = f"an evaluation of the model {found.model['sha256'][:16]}"
+    if (now := model_sha256(model)) != tested.model["sha256"]:
+        what = f"an evaluation of the model {tested.model['sha256'][:16]}"
         raise _invalid(model / FILE, what, f"one of {now[:16]}, which lies there", "evaluate this model")
     data: dict[str, Any] = {
         "format": 1,
         "date": date,
-        "model": dict(found.model),
-        "data": dict(found.data),
+        "model": dict(tested.model),
+        "data": dict(tested.data),
         "attributes": {
             name: {
                 "labels": list(measured.labels),
@@ -153,7 +153,7 @@ def write_measurement(model: Path, found: Evaluation, date: str) -> Measurement:
                 },
                 "calibration_error": measured.calibration.error,
             }
-            for name, measured in found.attributes.items()
+            for name, measured in tested.attributes.items()
         },
     }
     measurement = _validated(data, model / FILE)

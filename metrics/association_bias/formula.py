@@ -56,7 +56,7 @@ def _occupation(vectors: Floats, sets: Mapping[str, Floats], seed: int, resample
         near = {name: np.sort(cosines(vectors, sets[name]).mean(axis=0)) for name in ATTRIBUTES}
         male, female = (float(near[name].mean()) for name in ATTRIBUTES)
         value = association_bias(male, female)
-        if resamples and all(len(found) > 1 for found in near.values()):
+        if resamples and all(len(similarities) > 1 for similarities in near.values()):
             draws = [
                 near[name][drawn(len(near[name]), seed + i, resamples)].mean(1) for i, name in enumerate(ATTRIBUTES)
             ]

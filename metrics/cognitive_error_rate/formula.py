@@ -30,9 +30,9 @@ def cognitive_error_rate(matching: int, valid: int, missing: int) -> Triple:
     Returns:
         (value, low, high) in [0, 1]; ideal: the baseline. Value nan without a valid answer.
     """
-    asked = valid + missing
+    total = valid + missing
     value = float(matching_share(matching, valid))
-    return (value, matching / asked, (matching + missing) / asked) if asked else (value, np.nan, np.nan)
+    return (value, matching / total, (matching + missing) / total) if total else (value, np.nan, np.nan)
 
 
 def matching_share(matching: ArrayLike, valid: ArrayLike) -> NDArray[np.float64]:

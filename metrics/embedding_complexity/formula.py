@@ -98,19 +98,19 @@ def _occupation(roles: Mapping[str, Sequence[Embedding]], seed: int, resamples: 
             for place, role in enumerate(ROLES)
         )
         interval = percentiles(counter - stereo)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "value": _number(step[1]),
         "interval": None if interval is None else list(interval),
         "reason": reason,
         "magnitude_difference": _number(step[0]),
     }
     for role in ROLES:
-        found[role] = {
+        result[role] = {
             "magnitude": _number(means[role][0]),
             "participation_ratio": _number(means[role][1]),
             "embeddings": len(tables[role]),
         }
-    return found
+    return result
 
 
 def _number(x: float) -> float | None:

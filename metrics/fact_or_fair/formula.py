@@ -38,9 +38,9 @@ def factuality(correct: float, valid: float, missing: float) -> Triple:
     Returns:
         The triple in [0, 1], ideal 1; value nan without a valid answer.
     """
-    asked = valid + missing
+    total = valid + missing
     value = float(share(correct, valid))
-    return (value, correct / asked, (correct + missing) / asked) if asked else (value, np.nan, np.nan)
+    return (value, correct / total, (correct + missing) / total) if total else (value, np.nan, np.nan)
 
 
 def entropy_score(counts: ArrayLike, missing: ArrayLike) -> Triple:

@@ -55,8 +55,8 @@ class GenerationSuccessPenalty(DirectMetric):
         groups: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         size = check_lengths(predictions=predictions, references=references, prompts=prompts)
-        found = {*distinct(predictions, "predictions"), *distinct(references, "references")}
-        known = tuple(sorted(found)) if groups is None else check_names(groups, "groups")
+        labels = {*distinct(predictions, "predictions"), *distinct(references, "references")}
+        known = tuple(sorted(labels)) if groups is None else check_names(groups, "groups")
         shown, asked = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
         kind = encode(prompts, "prompts", KINDS, missing=False)
         success = np.bincount(kind[shown == asked], minlength=2).tolist()

@@ -52,8 +52,8 @@ class HallucinationInconsistency(DirectMetric):
         answers: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, references=references, sets=sets)
-        found = {*distinct(predictions, "predictions"), *distinct(references, "references")}
-        known = tuple(sorted(found)) if answers is None else check_names(answers, "answers")
+        labels = {*distinct(predictions, "predictions"), *distinct(references, "references")}
+        known = tuple(sorted(labels)) if answers is None else check_names(answers, "answers")
         given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
         names = distinct(sets, "sets")
         place = encode(sets, "sets", names, missing=False)

@@ -50,9 +50,9 @@ def measure(concepts: Mapping[str, Floats], seed: int = 0, resamples: int = RESA
         or where a vector is missing or zero; the mean where a concept is.
     """
     rows = {name: _concept(in_order(concepts[name]), seed, resamples) for name in sorted(concepts)}
-    found = summary(NAME, rows, "no concept has two paraphrases with vectors", seed, resamples)
+    result = summary(NAME, rows, "no concept has two paraphrases with vectors", seed, resamples)
     lazy = [name for name, row in rows.items() if row["value"] is not None and row["value"] > LAZY]
-    return found | {"above_threshold": lazy, "threshold": LAZY}
+    return result | {"above_threshold": lazy, "threshold": LAZY}
 
 
 def _concept(vectors: Floats, seed: int, resamples: int) -> dict[str, Any]:

@@ -82,10 +82,10 @@ class IrisStandard:
 
     def __post_init__(self) -> None:
         """Refuse another table of metrics than the one that the standard was written with."""
-        found = table_sha256(self.metrics)
-        if self.metrics_sha256 not in ("", found):
+        digest = table_sha256(self.metrics)
+        if self.metrics_sha256 not in ("", digest):
             raise ValueError(
-                f"standard {self.name}: its metrics have the hash {found}, and it was written with "
+                f"standard {self.name}: its metrics have the hash {digest}, and it was written with "
                 f"{self.metrics_sha256}. Leave released metrics as they are; a new standard lists its own."
             )
 

@@ -45,13 +45,13 @@ def measure(
         noise, and also if they are to both sides and cancel.
     """
     rows = {name: _occupation(images[name], anchors, seed, resamples) for name in sorted(images)}
-    found = summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
-    if found["interval"] is not None:
+    result = summary(NAME, rows, "no occupation has images of both roles and their anchors", seed, resamples)
+    if result["interval"] is not None:
         signed = np.array([row["stereotypical"] - row["counter_stereotypical"] for row in rows.values()])
         draws = signed[drawn(len(signed), seed, resamples)].mean(axis=1)
-        low, _ = folded(percentiles(draws), abs(float(signed.mean()))) or found["interval"]
-        found["interval"] = [min(low, found["interval"][0]), found["interval"][1]]
-    return found
+        low, _ = folded(percentiles(draws), abs(float(signed.mean()))) or result["interval"]
+        result["interval"] = [min(low, result["interval"][0]), result["interval"][1]]
+    return result
 
 
 def _occupation(

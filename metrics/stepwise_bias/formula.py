@@ -64,8 +64,8 @@ def measure(
     if len(curves) > 1 and resamples:
         table = np.array([[each[step] for step in shared] for each in curves])
         draws = table[drawn(len(table), seed, resamples)].mean(axis=1)
-        found = [percentiles(column) for column in draws.T]
-        intervals = [None if each is None else list(each) for each in found]
+        bounds = [percentiles(column) for column in draws.T]
+        intervals = [None if each is None else list(each) for each in bounds]
     whole: dict[str, Any] = {"steps": shared, "curve": mean, "curve_interval": intervals}
     return summary(NAME, rows, reason, seed, resamples, **whole)
 

@@ -40,18 +40,18 @@ class Association(NamedTuple):
     response_rate: float
 
 
-def association(wins: ArrayLike, asked: ArrayLike) -> tuple[Floats, Floats]:
+def association(wins: ArrayLike, questions: ArrayLike) -> tuple[Floats, Floats]:
     """S, and S over the answers that name a group, without bounds.
 
     Args:
         wins: (..., instances, k) answers per instance and group.
-        asked: (...) all queries, answered or not.
+        questions: (...) all queries, answered or not.
 
     Returns:
         Two arrays of the leading axes, in [0, `largest_association`]; nan where an instance has no answer.
     """
     filtered = filtered_association(wins)
-    return np.asarray(np.sum(wins, axis=(-2, -1)) / asked * filtered), filtered
+    return np.asarray(np.sum(wins, axis=(-2, -1)) / questions * filtered), filtered
 
 
 def filtered_association(wins: ArrayLike) -> Floats:
@@ -87,13 +87,13 @@ def stereotypical_association(wins: ArrayLike, unanswered: ArrayLike, offers: Ar
     w, u, o = np.asarray(wins, float), np.asarray(unanswered, float), np.asarray(offers, bool)
     k = o.shape[1]
     answered, missing = w.sum(1), u.sum(1)
-    asked = answered + missing
+    questions = answered + missing
     p = divide(w, answered[:, None])
-    if not len(w) or not asked.all():
+    if not len(w) or not questions.all():
         return Association((np.nan,) * 3, (np.nan,) * 3, p, np.nan)
-    rate = float(answered.sum() / asked.sum())
-    value, filtered = map(float, association(w, asked.sum()))
-    low = float(2 * np.maximum(w / asked[:, None] - 1 / k, 0).sum(1).mean()) / k
+    rate = float(answered.sum() / questions.sum())
+    value, filtered = map(float, association(w, questions.sum()))
+    low = float(2 * np.maximum(w / questions[:, None] - 1 / k, 0).sum(1).mean()) / k
     high = float(_largest_deviation(w, u, o).mean()) / k
     return Association((value, rate * low, high), (filtered, low, high), p, rate)
 

@@ -116,7 +116,7 @@ class Adjustable:
             _check_name("reference", changed.reference, (*self.references, *([OWN] if self.own else [])))
         if changed.own and changed.reference != OWN:
             raise UsageError("own: shares are given, but reference is not own. Say reference=own, or give no shares.")
-        own = self._shares(changed.own) if changed.reference == OWN else {}
+        stated = self._shares(changed.own) if changed.reference == OWN else {}
         _check_range("smallest", str(changed.smallest_group), changed.smallest_group, LARGEST_GROUP)
         if changed.tau is not None:
             if self.tau is None:
@@ -128,24 +128,24 @@ class Adjustable:
             )
         weights = {name: float(weight) for name, weight in changed.weights.items() if weight != 1.0}
         tau = None if changed.tau == self.tau else changed.tau
-        return replace(changed, weights=weights, own=own, tau=tau)
+        return replace(changed, weights=weights, own=stated, tau=tau)
 
-    def _shares(self, own: Mapping[str, float]) -> dict[str, float]:
+    def _shares(self, stated: Mapping[str, float]) -> dict[str, float]:
         """The reader's shares. UsageError: an unknown group, or an attribute whose shares do not add up to 1."""
         groups = [group for names in self.own.values() for group in names]
-        for name, share in own.items():
+        for name, share in stated.items():
             _check_name("own", name, groups)
             _check_range("own", f"{name}:{share:g}", share, 1.0)
-        if not own:
+        if not stated:
             expected = ", ".join(groups)
             raise UsageError(f"own: no shares. reference=own needs a share for each group of an attribute: {expected}.")
         for attribute, names in self.own.items():
-            shares = [own[name] for name in names if name in own]
+            shares = [stated[name] for name in names if name in stated]
             if shares and (len(shares) < len(names) or not math.isclose(sum(shares), 1.0, abs_tol=0.005)):
-                lacking = [name for name in names if name not in own]
+                lacking = [name for name in names if name not in stated]
                 fault = f"no share of {', '.join(lacking)}" if lacking else f"they add up to {sum(shares):g}"
                 raise UsageError(f"own: the shares of {attribute} are of {', '.join(names)} and add up to 1; {fault}.")
-        return dict(own)
+        return dict(stated)
 
 
 def _check_name(parameter: str, name: str, names: tuple[str, ...] | list[str]) -> None:

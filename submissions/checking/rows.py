@@ -134,8 +134,8 @@ class RowCheck:
 
     def keys(self, bench: Benchmark, revision: str) -> Any:
         """Check tasks, items, samples, faces and repeats; the row numbers in the order of the key."""
-        own = TASKS_OF.get(self.name, self.name)
-        tasks = sorted((task for task in bench.tasks if task.table == own), key=lambda task: task.name)
+        task_names = TASKS_OF.get(self.name, self.name)
+        tasks = sorted((task for task in bench.tasks if task.table == task_names), key=lambda task: task.name)
         code = np.asarray(pc.fill_null(pc.index_in(self.column("task"), pa.array([t.name for t in tasks])), -1))
         self._unknown_tasks(bench, code)
         item = np.full(len(code), -1, np.int64)
@@ -153,28 +153,28 @@ class RowCheck:
                 unknown[mine[position < 0]] = True
 
                 def what(row: int, ids: pa.Array = ids, name: str = task.name) -> str:
-                    found = self.table["id"][row].as_py()
-                    return f"{show(found)} in task {name}{self._near(found, ids, name)}"
+                    unknown_id = self.table["id"][row].as_py()
+                    return f"{show(unknown_id)} in task {name}{self._near(unknown_id, ids, name)}"
 
                 self.flag(unknown, "UNKNOWN_ID", what, f"one of the task's {len(ids):,} ids", task.name)
             start += len(ids)
         return self._repeats(item, samples, any(task.every_face for task in tasks))
 
-    def _near(self, found: str, ids: pa.Array, task: str) -> str:
+    def _near(self, unknown_id: str, ids: pa.Array, task: str) -> str:
         """' (did you mean ...?)' for the closest id among the neighbours in the order and a few others."""
-        if len(found) > 200:
+        if len(unknown_id) > 200:
             return ""
         if task not in self._order:
             self._order[task] = sorted(ids.to_pylist())
         order = self._order[task]
-        here = bisect(order, found)
+        here = bisect(order, unknown_id)
         step = max(1, len(order) // 200)
-        return did_you_mean(found, dict.fromkeys(order[max(0, here - 100) : here + 100] + order[::step]))
+        return did_you_mean(unknown_id, dict.fromkeys(order[max(0, here - 100) : here + 100] + order[::step]))
 
     def _unknown_tasks(self, bench: Benchmark, code: Any) -> None:
         unknown = code < 0
-        own = TASKS_OF.get(self.name, self.name)
-        elsewhere = {task.name: task.table for task in bench.tasks if task.table != own}
+        task_names = TASKS_OF.get(self.name, self.name)
+        elsewhere = {task.name: task.table for task in bench.tasks if task.table != task_names}
         moved = unknown & np.asarray(pc.is_in(self.column("task"), pa.array(list(elsewhere), pa.string())))
 
         def what(row: int) -> str:

@@ -77,7 +77,7 @@ def evaluate(
     from fairspace.submissions.progress import reported
 
     with reported(f"Measuring {model}") as report:
-        found = evaluated(
+        measured = evaluated(
             model,
             data,
             out,
@@ -88,9 +88,9 @@ def evaluate(
             ask_endpoint=ask_endpoint,
             progress=report,
         )
-    for note in found.notes:
+    for note in measured.notes:
         typer.echo(f"Note: {note}")
-    for row, each in found.ablations.items():
+    for row, each in measured.ablations.items():
         parts = {"all": each.accuracy, **each.tasks}
         said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
         typer.echo(f"{row:5}{each.reason or said}")
@@ -98,7 +98,7 @@ def evaluate(
     if write_measurement:
         from fairspace.ares.evaluating.measurement import write_measurement as written
 
-        written(model, found, date or datetime.datetime.now(tz=datetime.UTC).date().isoformat())
+        written(model, measured, date or datetime.datetime.now(tz=datetime.UTC).date().isoformat())
         typer.echo(f"Wrote {model / 'measurement.json'}.")
 
 
@@ -129,7 +129,7 @@ def annotate(
     from fairspace.submissions.progress import reported
 
     with reported(f"Annotating {images}") as report:
-        found = annotated(
+        annotation_report = annotated(
             model,
             images,
             out,
@@ -148,10 +148,10 @@ def annotate(
             ask_endpoint=ask_endpoint,
             progress=report,
         )
-    counts = found.data["counts"]
-    speed = f", {found.images_per_second:.1f} images/s" if found.images_per_second else ""
+    counts = annotation_report.data["counts"]
+    speed = f", {annotation_report.images_per_second:.1f} images/s" if annotation_report.images_per_second else ""
     typer.echo(f"{out}: {counts['images']} images, {counts['rows']} rows{speed}")
-    for name, shares in found.shares.items():
+    for name, shares in annotation_report.shares.items():
         routes = ", ".join(f"{route} {share:.1%}" for route, share in sorted(shares.items()))
         typer.echo(f"  {name}: {routes}")
     typer.echo("Labels are perceived presentation, measured with error.")
@@ -166,9 +166,9 @@ def drift(
     need_ares()
     from fairspace.ares.evaluating.drift import drift as drifted
 
-    found = drifted(model, annotations)
-    typer.echo(found.text())
-    if any(check.warns for check in found.checks):
+    report = drifted(model, annotations)
+    typer.echo(report.text())
+    if any(check.warns for check in report.checks):
         raise typer.Exit(1)
 
 
@@ -181,15 +181,15 @@ def _config(named: str) -> Path:
     """A file, or one that comes with this software."""
     from fairspace.ares.training.config import CONFIGS
 
-    own = CONFIGS / f"{named}.toml"
-    return own if own.is_file() else Path(named)
+    shipped = CONFIGS / f"{named}.toml"
+    return shipped if shipped.is_file() else Path(named)
 
 
 def _columns(named: list[str]) -> dict[str, str] | None:
-    pairs = [one.partition("=") for one in named]
-    for one, (name, _, called) in zip(named, pairs, strict=True):
+    pairs = [text.partition("=") for text in named]
+    for text, (name, _, called) in zip(named, pairs, strict=True):
         if not name or not called:
-            raise UsageError(f"--column {one}: write NAME=COLUMN, for example id=item.")
+            raise UsageError(f"--column {text}: write NAME=COLUMN, for example id=item.")
     return {name: called for name, _, called in pairs} or None
 
 

@@ -207,9 +207,9 @@ def sources(source: SourceOption = None, as_json: Json = False) -> None:
         return
     for row in rows:
         typer.secho(f"{row.name}: {row.title}", bold=True)
-        found = f"{row.found}, {row.images} images" if row.found else "no"
+        state = f"{row.found}, {row.images} images" if row.found else "no"
         absent = f"; but no {', '.join(row.absent)}" if row.absent else ""
-        typer.echo(f"  found      {found}{absent}")
+        typer.echo(f"  found      {state}{absent}")
         typer.echo(f"  get it at  {row.address}")
         typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
         typer.echo(f"  licence    {row.licence}; images published: {row.published}")

@@ -58,7 +58,7 @@ class DryRun:
         check_tasks(chosen)
         texts = () if self.images_only else text_tasks(chosen)
         opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
-        made = made_parts(chosen) if images or self.images_only else []
+        image_parts = made_parts(chosen) if images or self.images_only else []
         settings = PlanSettings(
             model=model,
             image_model=images,
@@ -69,7 +69,7 @@ class DryRun:
             seconds_per_image=self.seconds_per_image,
             image_tokens=self.image_tokens,
         )
-        planned = plan(opened, settings, made)
+        planned = plan(opened, settings, image_parts)
         if self.as_json:
             print_json(planned.to_json())
         else:

@@ -51,9 +51,11 @@ def probe(
     stimuli = make_stimuli(occupations, images)
     opened = open_model(model, read, device, dtype)
     with progress(f"Probing {opened.name}", None) as bar:
-        found = probed(opened, read, stimuli, ProbeSettings(seed, resamples, steps, dtype), lambda _, done: bar(done))
-    texts = {"probe.json": dumps(found), "probe.html": page(found)}
-    for name, each in found["probes"].items():
+        document = probed(
+            opened, read, stimuli, ProbeSettings(seed, resamples, steps, dtype), lambda _, done: bar(done)
+        )
+    texts = {"probe.json": dumps(document), "probe.html": page(document)}
+    for name, each in document["probes"].items():
         if each["state"] != "not_run":
             texts[f"{name}.csv"] = csv_of(name, each)
     out.mkdir(exist_ok=True)
@@ -61,7 +63,7 @@ def probe(
         part = out / f".{name}.part"
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(out / name)
-    for name, each in found["probes"].items():
+    for name, each in document["probes"].items():
         _tell(name, each)
     typer.echo(f"Wrote {out}. Next: open {out / 'probe.html'}")
 
@@ -74,12 +76,12 @@ def _check_out(out: Path) -> None:
         raise UsageError(f"{out} holds something else; name another --out.")
 
 
-def _tell(name: str, found: dict[str, Any]) -> None:
-    if found["state"] == "value":
-        ends = found["interval"]
+def _tell(name: str, probe_values: dict[str, Any]) -> None:
+    if probe_values["state"] == "value":
+        ends = probe_values["interval"]
         shown = f" ({number(ends[0])} to {number(ends[1])})" if ends else ""
-        typer.echo(f"{name}: {number(found[name])}{shown}")
+        typer.echo(f"{name}: {number(probe_values[name])}{shown}")
     else:
-        rest = found.get("partial_mean")
+        rest = probe_values.get("partial_mean")
         told = "" if rest is None else f"; mean of the others: {number(rest)}"
-        typer.echo(f"{name}: {found['state'].replace('_', ' ')}: {found['reason']}{told}")
+        typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{told}")

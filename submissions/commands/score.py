@@ -25,8 +25,8 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
     """Check everything that the Space checks, offline; every fault is shown with its remedy."""
     report = check_with_progress(submission)
     if as_json:
-        found = [fault.to_json() for fault in report.faults]
-        print_json({"ok": report.ok, "faults": found, "notes": list(report.notes)})
+        listed = [fault.to_json() for fault in report.faults]
+        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes)})
     else:
         if report.submission is None:
             faults(report.faults)

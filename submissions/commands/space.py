@@ -45,10 +45,10 @@ def submit(
     if check:
         _check(submission, tell=not as_json)
     with tempfile.TemporaryDirectory() as scratch:
-        found = client.submit(_zip(submission, Path(scratch)), organisation)
-    if wait and found["outcome"] == "waiting":
-        found = _watched(client, str(found["id"]), tell=not as_json)
-    _tell(client, found, as_json)
+        state = client.submit(_zip(submission, Path(scratch)), organisation)
+    if wait and state["outcome"] == "waiting":
+        state = _watched(client, str(state["id"]), tell=not as_json)
+    _tell(client, state, as_json)
 
 
 @app.command(
@@ -66,8 +66,8 @@ def status(
     FAIRSPACE_TOKEN holds your token. Exit code 1: refused, or failed.
     """
     client = _client(space, insecure)
-    found = _watched(client, name, tell=not as_json) if wait else client.status(name)
-    _tell(client, found, as_json)
+    state = _watched(client, name, tell=not as_json) if wait else client.status(name)
+    _tell(client, state, as_json)
 
 
 def _client(space: str, insecure: bool) -> SpaceClient:
@@ -98,50 +98,50 @@ def _zip(path: Path, scratch: Path) -> Path:
 
 def _watched(client: SpaceClient, name: str, *, tell: bool) -> dict[str, Any]:
     """Where a submission stands when it has ended; says on the way how it moves on."""
-    said, found = "", {}
-    for found in client.watch(name):
-        line = _standing(found)
-        if tell and line != said and found["outcome"] == "waiting":
+    said, state = "", {}
+    for state in client.watch(name):
+        line = _standing(state)
+        if tell and line != said and state["outcome"] == "waiting":
             typer.echo(line, err=True)
             said = line
-    return found
+    return state
 
 
-def _standing(found: dict[str, Any]) -> str:
+def _standing(state: dict[str, Any]) -> str:
     """Where it stands, in a line."""
     words = {
-        "queued": f"waits at position {found['position']}",
+        "queued": f"waits at position {state['position']}",
         "running": "is being scored",
-        "retried": f"waits at position {found['position']} for another try ({found['tries']} so far)",
+        "retried": f"waits at position {state['position']} for another try ({state['tries']} so far)",
     }
-    return plain(words.get(str(found["stage"]), str(found["outcome"])))
+    return plain(words.get(str(state["stage"]), str(state["outcome"])))
 
 
-def _tell(client: SpaceClient, found: dict[str, Any], as_json: bool) -> None:
+def _tell(client: SpaceClient, state: dict[str, Any], as_json: bool) -> None:
     """Print what became of a submission; exit code 1 if it was refused or failed."""
     if as_json:
-        print_json(found)
+        print_json(state)
     else:
-        _print(client, found)
-    if found["outcome"] in ("refused", "failed"):
+        _print(client, state)
+    if state["outcome"] in ("refused", "failed"):
         raise typer.Exit(1)
 
 
-def _print(client: SpaceClient, found: dict[str, Any]) -> None:
-    outcome, name = found["outcome"], plain(str(found["id"]))
+def _print(client: SpaceClient, state: dict[str, Any]) -> None:
+    outcome, name = state["outcome"], plain(str(state["id"]))
     if outcome == "waiting":
-        typer.echo(f"Submission {name} {_standing(found)}.")
+        typer.echo(f"Submission {name} {_standing(state)}.")
         typer.echo(f"Next: fairspace status {name} --space {client.address} --wait")
     elif outcome == "scored":
-        again = ", which was there before" if found["same"] else ""
+        again = ", which was there before" if state["same"] else ""
         typer.echo(f"Submission {name} is scored{again}.")
-        show.values("Scores", [Value.from_json(value) for value in found["scores"].values()])
-        typer.echo(f"Its row: {client.address}{plain(found['row'])}" if found["row"] else "Its row was withdrawn.")
+        show.values("Scores", [Value.from_json(value) for value in state["scores"].values()])
+        typer.echo(f"Its row: {client.address}{plain(state['row'])}" if state["row"] else "Its row was withdrawn.")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
-        show.faults([Fault(**fault) for fault in found["faults"]])
+        show.faults([Fault(**fault) for fault in state["faults"]])
     else:
-        reason = plain(str(found["reason"]))
+        reason = plain(str(state["reason"]))
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
         typer.echo("Hand it in again to have it tried again.")
-    typer.echo(f"Its page: {client.address}{plain(found['address'])}")
+    typer.echo(f"Its page: {client.address}{plain(state['address'])}")

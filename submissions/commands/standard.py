@@ -38,9 +38,9 @@ def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
     storage = existing_store(store)
     state = State(storage)
     state.refresh()
-    found: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
+    boards: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
     storage.close()
-    return found
+    return boards
 
 
 @app.command("list", epilog="Example: fairspace standard list")
@@ -48,20 +48,20 @@ def list_(as_json: Json = False) -> None:
     """List the standards of all benchmarks: released or draft, size of the cohort, threshold, hash."""
     from fairspace.submissions.standards.documents import listed
 
-    found = listed()
+    standards = listed()
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(entry) for entry in standards])
         return
     lines = [
         (
-            f"{one.benchmark}/{one.name}",
-            "draft" if one.draft else "released",
-            one.date,
-            one.cohort or "none",
-            "–" if one.tau is None else f"{one.tau:g}",
-            one.sha256[:16],
+            f"{entry.benchmark}/{entry.name}",
+            "draft" if entry.draft else "released",
+            entry.date,
+            entry.cohort or "none",
+            "–" if entry.tau is None else f"{entry.tau:g}",
+            entry.sha256[:16],
         )
-        for one in found
+        for entry in standards
     ]
     show.table("Standards", ("standard", "state", "date", "cohort", "tau", "hash"), lines)
 
@@ -71,14 +71,15 @@ def show_(standard: Named, as_json: Json = False) -> None:
     """Show everything that a standard fixes: the whole document, and whether its reference files are unchanged."""
     from fairspace.submissions.standards.documents import changed_references, digest, document, fields, named
 
-    bench, found = named(standard)
-    told = document(bench.name, found)
-    changed = changed_references(found)
+    bench, chosen_standard = named(standard)
+    fixed = document(bench.name, chosen_standard)
+    changed = changed_references(chosen_standard)
     if as_json:
-        print_json({**told, "sha256": digest(told), "changed_references": changed})
+        print_json({**fixed, "sha256": digest(fixed), "changed_references": changed})
         return
-    typer.echo(f"{bench.title}, standard {found.name}: {'draft' if found.draft else 'released'}, {digest(told)}")
-    lines = dict(fields(told))
+    state = "draft" if chosen_standard.draft else "released"
+    typer.echo(f"{bench.title}, standard {chosen_standard.name}: {state}, {digest(fixed)}")
+    lines = dict(fields(fixed))
     wide = max(map(len, lines)) + 2
     for name, value in lines.items():
         typer.echo(f"{name:{wide}}{_told(value)}")
@@ -111,26 +112,26 @@ def diff(
     """Compare two standards of one benchmark, field by field: metrics, parameters and, with --store, ranks."""
     from fairspace.submissions.standards.documents import differences, document, moves, named
 
-    (bench, one), (other_bench, other) = named(first), named(second)
+    (bench, first_standard), (other_bench, other) = named(first), named(second)
     if bench.name != other_bench.name:
         raise UsageError(f"{first} and {second} are of two benchmarks; compare standards of one.")
-    found = differences(document(bench.name, one), document(bench.name, other))
+    changed = differences(document(bench.name, first_standard), document(bench.name, other))
     moved = []
     if store:
-        before, after = _rows(store, bench.name, one.name, other.name)
+        before, after = _rows(store, bench.name, first_standard.name, other.name)
         moved = moves(after, before)
     if as_json:
         ranks = [
             {"entry": m.row.entry, "model": m.row.model, "cohort": m.row.cohort, "first": m.before, "second": m.rank}
             for m in moved
         ]
-        print_json({"fields": [asdict(one) for one in found], **({"ranks": ranks} if store else {})})
+        print_json({"fields": [asdict(change) for change in changed], **({"ranks": ranks} if store else {})})
         return
-    for line in found:
+    for line in changed:
         typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
     if store:
         lines = [(m.row.model, m.row.cohort or "–", m.before or "–", m.rank or "–", m.change) for m in moved]
-        show.table(f"Ranks in {store}", ("model", "cohort", one.name, other.name, "change"), lines)
+        show.table(f"Ranks in {store}", ("model", "cohort", first_standard.name, other.name, "change"), lines)
 
 
 @app.command(epilog="Example: fairspace standard propose second --why 'The board has 20 models.' --out second.py")
@@ -160,13 +161,13 @@ def propose(
     if out is not None and (out.exists() or not out.parent.is_dir()):
         raise UsageError(f"{out} cannot be written: it is there already, or its folder is not.")
     [rows] = _rows(store, "iris", like)
-    found = proposed(chosen(rows, base, model or (), printed), base, name, f"{datetime.now(UTC):%Y-%m-%d}", why)
-    text = source(found)
+    draft = proposed(chosen(rows, base, model or (), printed), base, name, f"{datetime.now(UTC):%Y-%m-%d}", why)
+    text = source(draft)
     if out is None:
         typer.echo(text, nl=False)
         return
     out.write_text(text, encoding="utf-8")
-    lines = [(f.part, f.rows, f"{f.before:.2f}", f"{f.after:.2f}", f"{f.spread:.2f}") for f in found.fits]
+    lines = [(f.part, f.rows, f"{f.before:.2f}", f"{f.after:.2f}", f"{f.spread:.2f}") for f in draft.fits]
     show.table(f"{name}, like {like}", ("sector", "models", "median before", "after", "quartiles"), lines)
     typer.echo(f"Wrote {out}. Next: review it; CONTRIBUTING.md, 'Add a standard', says how it is registered.")
 
@@ -181,45 +182,45 @@ def check(
     from fairspace.submissions.standards.documents import named
     from fairspace.submissions.standards.triggers import NEW_DIMENSIONS, succession
 
-    _, found = named(f"iris/{standard}")
+    _, base = named(f"iris/{standard}")
     [rows] = _rows(store, "iris", standard)
-    told = succession(rows, standard, found.sectors, found.cohort)
+    due = succession(rows, standard, base.sectors, base.cohort)
     if as_json:
-        print_json({**asdict(told), "new_dimensions": NEW_DIMENSIONS})
+        print_json({**asdict(due), "new_dimensions": NEW_DIMENSIONS})
     else:
-        _show_succession(told)
-        if found.fidelity_by_goodness:
+        _show_succession(due)
+        if base.fidelity_by_goodness:
             typer.echo(f"Note: the RFS_Und of {standard} rises with a larger drift from labour statistics.")
         typer.echo(f"New dimensions: {NEW_DIMENSIONS}.")
-    raise typer.Exit(1 if told.met else 0)
+    raise typer.Exit(1 if due.met else 0)
 
 
-def _show_succession(told: Succession) -> None:
+def _show_succession(due: Succession) -> None:
     from fairspace.submissions.standards.triggers import DIMENSIONS, HIGH, MORE_THAN
 
     lines = [
         (
-            one.model,
-            one.organisation,
-            ", ".join(f"{sector} {score:.2f}" for sector, score in one.sectors.items()),
-            one.dimensions,
-            "no interval" if one.surely is None else ", ".join(one.surely) or "none",
+            candidate.model,
+            candidate.organisation,
+            ", ".join(f"{sector} {score:.2f}" for sector, score in candidate.sectors.items()),
+            candidate.dimensions,
+            "no interval" if candidate.surely is None else ", ".join(candidate.surely) or "none",
         )
-        for one in told.reached
+        for candidate in due.reached
     ]
     if lines:
         headers = ("model", "institution", "worst case", "of IFS, RFS, BIS", "low end of the interval, too")
-        show.table(f"New models with at least {HIGH:g} in {DIMENSIONS} sectors, {told.standard}", headers, lines)
+        show.table(f"New models with at least {HIGH:g} in {DIMENSIONS} sectors, {due.standard}", headers, lines)
     typer.echo(
-        f"Ceiling: {'met' if told.met else 'not met'}. {len(told.reached)} of {told.looked_at} new ranked models reach "
-        f"it, from {_institutions(told.institutions)}; more than {MORE_THAN} are asked for."
+        f"Ceiling: {'met' if due.met else 'not met'}. {len(due.reached)} of {due.looked_at} new ranked models reach "
+        f"it, from {_institutions(due.institutions)}; more than {MORE_THAN} are asked for."
     )
-    if not told.reached:
+    if not due.reached:
         return
-    unknown = f" ({told.unknown} of the models keep no draws, so have none)" if told.unknown else ""
+    unknown = f" ({due.unknown} of the models keep no draws, so have none)" if due.unknown else ""
     typer.echo(
-        f"Beside it: {_institutions(told.institutions_of_three)} if two of IFS, RFS and BIS are asked for; "
-        f"{told.institutions_surely} if the low end of the interval must reach it{unknown}."
+        f"Beside it: {_institutions(due.institutions_of_three)} if two of IFS, RFS and BIS are asked for; "
+        f"{due.institutions_surely} if the low end of the interval must reach it{unknown}."
     )
 
 

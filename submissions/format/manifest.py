@@ -131,7 +131,9 @@ def on_sample(about: Mapping[str, Any]) -> bool:
     settings, datasets = about.get("settings"), about.get("datasets")
     said = [about, settings if isinstance(settings, Mapping) else {}]
     revisions = map(str, datasets.values()) if isinstance(datasets, Mapping) else ()
-    return any(one.get("sample_data") is True for one in said) or any("sample" in r.split(", ") for r in revisions)
+    return any(setting.get("sample_data") is True for setting in said) or any(
+        "sample" in r.split(", ") for r in revisions
+    )
 
 
 def now() -> str:

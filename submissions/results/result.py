@@ -123,12 +123,12 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
     for rows in counts.values():
         _check_counts(rows)
     draws = Draws.from_json(data["draws"]) if "draws" in data else None
-    found = tuple(map(Variant.from_json, variants))
+    loaded = tuple(map(Variant.from_json, variants))
     names = {value["name"] for value in data["values"]}
-    used = {*(draws.names if draws is not None else ()), *(name for variant in found for name in variant.values)}
+    used = {*(draws.names if draws is not None else ()), *(name for variant in loaded for name in variant.values)}
     if not used <= names:
         raise ValueError("draws or variants of a value that the result does not have")
-    return {"run": tuple(data.get("run", ())), "draws": draws, "variants": found, "counts": counts}
+    return {"run": tuple(data.get("run", ())), "draws": draws, "variants": loaded, "counts": counts}
 
 
 def _check_counts(rows: Any) -> None:

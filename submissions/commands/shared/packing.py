@@ -19,8 +19,8 @@ def pack(folder: Path, path: Path, limits: Limits = LIMITS) -> Path:
     """Write the files of the submission in `folder` into a new zip at `path`. SubmissionError: it cannot be packed."""
     faults = Collector(limits.faults)
     with open_container(folder, limits, faults) as members:
-        if found := faults.all():
-            raise SubmissionError(list(found))
+        if listed := faults.all():
+            raise SubmissionError(list(listed))
         with zipfile.ZipFile(path, "x") as archive:
             for member in members:
                 info = zipfile.ZipInfo(member.name, EPOCH)

@@ -97,9 +97,9 @@ class SpaceClient:
         """Where a submission stands, again and again, until it has ended. Errors: as `_ask`."""
         wait = 1.0
         while True:
-            found = self.status(name)
-            yield found
-            if found["outcome"] != "waiting":
+            state = self.status(name)
+            yield state
+            if state["outcome"] != "waiting":
                 return
             self.sleep(wait)
             wait = min(15.0, wait * 1.3)
@@ -123,12 +123,12 @@ class SpaceClient:
             if error is None and answer is not None:
                 found: dict[str, Any] = answer.json()
                 return found
-            asked = _retry_after(answer)
+            wait_asked = _retry_after(answer)
             assert error is not None
             again = error.code in _AGAIN
-            if not again or tries == TRIES or asked > LONGEST_OBEYED:
+            if not again or tries == TRIES or wait_asked > LONGEST_OBEYED:
                 raise error
-            self.sleep(max(asked, wait))
+            self.sleep(max(wait_asked, wait))
 
     def _send(self, method: str, path: str, file: Path | None, params: Mapping[str, str]) -> httpx.Response:
         headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
@@ -156,19 +156,19 @@ def _chunks(file: Path) -> Iterator[bytes]:
 def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
     """What an answer refuses, None if nothing."""
     try:
-        told = answer.json()
+        body = answer.json()
     except ValueError:
-        told = None
-    if answer.is_success and isinstance(told, dict) and "outcome" in told:
+        body = None
+    if answer.is_success and isinstance(body, dict) and "outcome" in body:
         return None
     parts = ("code", "where", "what", "expected", "mend")
-    if not isinstance(told, dict) or not all(isinstance(told.get(part), str) for part in parts):
+    if not isinstance(body, dict) or not all(isinstance(body.get(part), str) for part in parts):
         if answer.status_code in (429, 502, 503, 504):  # of a proxy before it
             what = f"status {answer.status_code}"
             return SpaceClientError("SPACE_UNREACHABLE", address, what, "a Space that answers", "try again later")
         what = f"an answer of status {answer.status_code} that no Space gives"
         return SpaceClientError("NOT_A_SPACE", address, what, "a Space of fairspace", "check the address")
-    code, where, what, expected, mend = (told[part] for part in parts)
+    code, where, what, expected, mend = (body[part] for part in parts)
     if code in SPACE_CODES:
         return SpaceError(code, where, what, expected, mend)
     return SpaceClientError("SPACE_REFUSED", where, f"{code}: {what}", expected, mend)
@@ -176,5 +176,5 @@ def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
 
 def _retry_after(answer: httpx.Response | None) -> float:
     """Seconds that an answer asks to wait; 0 if it names none."""
-    told = answer.headers.get("Retry-After", "") if answer is not None else ""
-    return float(told) if told.isascii() and told.isdigit() else 0.0
+    text = answer.headers.get("Retry-After", "") if answer is not None else ""
+    return float(text) if text.isascii() and text.isdigit() else 0.0

@@ -41,10 +41,10 @@ def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
     for kind in shown:
         variants = [variant for variant in result.variants if variant.kind == kind]
         rows += _values(kind, variants, result)
-        own = {name: score.value for name, score in result.scored.scores.items()}
+        measured = {name: score.value for name, score in result.scored.scores.items()}
         moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
         rows += [
-            (f"score {name}", number(own.get(name)), *map(number, ends), "–", INSTRUMENTS[kind])
+            (f"score {name}", number(measured.get(name)), *map(number, ends), "–", INSTRUMENTS[kind])
             for name, ends in moved.items()
         ]
         notes += _notes(kind, variants, len(scores.get(kind, {})) - len(moved))
@@ -66,10 +66,10 @@ def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:
     """By what was changed, how, and how many scores stay."""
     notes = dict.fromkeys(variant.note for variant in variants if variant.note)
     if len(notes) > 1:
-        told = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
+        text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
     else:
-        told = ". ".join([", ".join(variant.name for variant in variants), *notes])
+        text = ". ".join([", ".join(variant.name for variant in variants), *notes])
     yield (
-        f"{INSTRUMENTS[kind].capitalize()}: {told.rstrip('.')}. The range of a score holds the measured one; "
+        f"{INSTRUMENTS[kind].capitalize()}: {text.rstrip('.')}. The range of a score holds the measured one; "
         f"{still} scores stay as they are."
     )

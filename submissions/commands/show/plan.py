@@ -72,19 +72,19 @@ def _work(plan: Plan) -> Table:
 
 
 def _line(line: Line) -> Sequence[str]:
-    made = line.kind == "images"
+    images = line.kind == "images"
     who = line.model or {"answers": "the model", "judge": "a judge", "images": "the image model"}[line.kind]
     cost = "–" if line.cost is None else _money(line.cost.usual, line.cost.most, line.cost.currency)
     return (
         line.task,
         who,
         _count(line.stimuli),
-        "–" if made else _count(line.requests),
+        "–" if images else _count(line.requests),
         f"{line.requests / line.of_requests:.1%}",
         _count(line.images_sent) if line.images_sent else "–",
-        _count(line.requests) if made else "–",
-        "–" if made else _span(line.input),
-        "–" if made else _span(line.output),
+        _count(line.requests) if images else "–",
+        "–" if images else _span(line.input),
+        "–" if images else _span(line.output),
         _ends(line.hours, _time),
         cost,
     )
