@@ -1,4 +1,4 @@
-"""The public board. No request goes to another host but the Hub: where the store lies there, and to sign users in."""
+"""The public board. The only other host that it contacts is the Hub: for a store on the Hub, and for sign-in."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Boards as readers adjust them: the last few are kept, one is made at a time, and who finds a queue is sent away.
+"""Adjusted boards: a few are cached, one is computed at a time, and requests beyond a short queue are refused.
 
 A reader's adjustment is one of endlessly many, so none of this may cost who reads the released boards: not their
 threads (few requests wait here), not their memory (few boards are kept), not the lock of the state.
@@ -24,7 +24,7 @@ Key = tuple[str, str, Adjustment]
 
 
 class AdjustedBoards:
-    """The boards that readers adjust. Safe for several threads.
+    """Cache of adjusted boards. Safe for several threads.
 
     Args:
         released: benchmark, standard -> the rows of the released board; the same tuple as long as they are the same.
@@ -40,11 +40,11 @@ class AdjustedBoards:
         self._kept: OrderedDict[Key, tuple[Rows, Rows]] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many are kept."""
+        """Number of cached boards."""
         return len(self._kept)
 
     def of(self, benchmark: str, standard: str, changed: Adjustment) -> Rows:
-        """The released board's rows under an adjustment.
+        """Rows of the released board under an adjustment.
 
         Args:
             benchmark: of the board.
@@ -76,7 +76,7 @@ class AdjustedBoards:
                 self.waiting -= 1
 
     def _enter(self) -> bool:
-        """Take one of the places for those who make a board or wait for one."""
+        """Take a place in the queue; whether there was one."""
         with self._lock:
             room = self.waiting < ADJUSTED
             self.waiting += room

@@ -1,4 +1,4 @@
-"""The Space as one web application: pages, the API, and Gradio for handing in and for its clients, over one store."""
+"""The Space as one web application over one store: pages, API, and Gradio for submitting and for its clients."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def create_app(space: Space) -> FastAPI:
 
 
 def _make_boards(space: Space) -> None:
-    """Make the first page's table of every board before somebody waits for it."""
+    """Compute the first table of every board before the first visitor."""
     for name in NAMES:
         board_table(space.state, BoardQuery.read(QueryParams(), name))
 
@@ -120,7 +120,7 @@ def _asset(version: str, name: str) -> Response:
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the Space until SIGTERM or Ctrl-C; then what is on its way is finished first.
+    """Serve the Space until SIGTERM or Ctrl-C; then running requests are finished first.
 
     StorageError if the store cannot be read; UsageError if everybody could submit from elsewhere.
     """
@@ -139,7 +139,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
 
 
 class _Server(uvicorn.Server):
-    """Tells the jobs at once that it stops, and ends the streams that would last as long as their pages stay open.
+    """Uvicorn that tells the jobs at once when it stops, and ends streams of open pages.
 
     Args:
         config: of the application.
@@ -151,13 +151,13 @@ class _Server(uvicorn.Server):
         self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let what is on its way end, within `GRACE`."""
+        """Finish running requests within `GRACE` seconds."""
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)
         blocks.end_streams(self.app)
         await super().shutdown(sockets)
 
 
 def main() -> None:
-    """What the Space runs, at the port that it is told as Gradio would be."""
+    """Run the Space at the port that Gradio would use."""
     port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
     serve(Settings.from_environment(), host="0.0.0.0", port=port)  # noqa: S104 a container

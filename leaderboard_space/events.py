@@ -1,4 +1,4 @@
-"""The log: everything that ever happened to a board, one event after the other, never changed and never taken away.
+"""The log: all events of a board in order; events are never changed or removed.
 
 An event is a line of canonical JSON. It carries the sha256 of the line before it, so that a change in the middle is
 seen, and a key that no other event of the log has, so that what is appended twice stands once.
@@ -31,7 +31,7 @@ START = hashlib.sha256(b"").hexdigest()
 
 @dataclass(frozen=True)
 class Draft:
-    """An event that is still to be appended.
+    """An event before it is appended.
 
     Args:
         kind: what happened.
@@ -84,7 +84,7 @@ _TYPES = {"number": int, "time": str, "kind": str, "key": str, "previous": str, 
 
 
 def digest(line: bytes) -> str:
-    """What the next event carries as `previous`."""
+    """The hash that the next event carries as `previous`."""
     return hashlib.sha256(line).hexdigest()
 
 

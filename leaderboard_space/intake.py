@@ -1,4 +1,4 @@
-"""Taking a submission in: who may, how many, and that it is on the disk before anybody is told so."""
+"""Accepts submissions: permission, quotas, and a durable copy before the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class User:
-    """Who asks.
+    """The user of a request.
 
     Args:
         name: of the account; `local` where nobody signs in.
@@ -36,7 +36,7 @@ class User:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a user has used of the quotas.
+    """A user's use of the quotas.
 
     Args:
         waiting: those that wait now.
@@ -52,14 +52,14 @@ class Usage:
 
 
 class Queue(Protocol):
-    """Where accepted submissions wait; see `jobs`."""
+    """The queue of accepted submissions; see `jobs`."""
 
     def put(self, submission: Submission) -> None:
-        """Let a submission be scored. Putting the same attempt twice is no harm."""
+        """Queue a submission; the same attempt twice is queued once."""
 
 
 class Intake:
-    """Takes submissions in. Safe for several threads; those that are being written count for the quotas.
+    """Accepts submissions. Safe for several threads; files that are being written count for the quotas.
 
     Args:
         state: of the store.
@@ -74,7 +74,7 @@ class Intake:
         """What is being written to the store; storages write what comes at once together."""
 
     def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
-        """Accept a file, which lies in the store when this returns.
+        """Accept a file; it is in the store when this returns.
 
         The same file of the same user is the same submission: handed in again, what became of it is returned, and it
         counts once. One that failed is tried again, a few times.
@@ -127,7 +127,7 @@ class Intake:
         return accepted
 
     def usage(self, user: User) -> Usage:
-        """What a user has used of the quotas.
+        """A user's use of the quotas.
 
         Days are told by the clock of whoever accepted: one that was wrong for a while counts wrongly for that while,
         and locks nobody out once it is right again.
@@ -149,7 +149,7 @@ class Intake:
         )
 
     def _check_quota(self, user: User) -> None:
-        """Whether the user may hand in another one now; what waits may yet be scored or faulty, so it counts."""
+        """Check the quotas of a user; waiting submissions count as scored and as faulty."""
         settings = self.settings
         coming = [upload for upload in self._coming.values() if not self._is_there(upload)]
         if (
@@ -176,17 +176,17 @@ class Intake:
             raise SpaceError("QUOTA_FAILED", "the quota", problem, f"at most {settings.failed_a_day}", mend)
 
     def _check_attempts(self, before: Submission | None) -> None:
-        """Whether one that failed may be tried again."""
+        """Check whether a failed submission may be tried again."""
         if before is not None and before.attempt >= self.settings.attempts:
             problem, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
             raise SpaceError("QUOTA_FAILED", f"submission {before.id}", problem, most, "send the id to the maintainers")
 
     def _is_there(self, coming: Submission) -> bool:
-        """Whether what is being written is in the log already."""
+        """Whether the log already has a submission that is being written."""
         stored = self.state.submission(coming.id)
         return stored is not None and stored.attempt >= coming.attempt
 
 
 def _clock(later: timedelta = timedelta()) -> str:
-    """What the clock says, or will have said, as `Event.time` has it."""
+    """The time of the clock plus `later`, as text like `Event.time`."""
     return (datetime.now(UTC) + later).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What maintainers may do with a row: take it off the board, put it back, and say that they ran it again.
+"""Actions of maintainers on a row: withdraw, restore, verify.
 
 Nothing is changed in the log: each is one more event, with who did it and why.
 """
@@ -17,22 +17,22 @@ _ABOUT_A_ROW: tuple[Kind, ...] = ("result", "withdrawn", "restored", "verified")
 
 
 def withdraw(state: State, entry: str, user: User, reason: str) -> Event:
-    """Take a row off the board. Done twice it is one event. Errors: as `_mark`."""
+    """Withdraw a row; a second time adds no event. Errors: as `_mark`."""
     return _mark(state, "withdrawn", entry, user, reason)
 
 
 def restore(state: State, entry: str, user: User, reason: str) -> Event:
-    """Put a row back that was withdrawn. SpaceError BAD_PARAMETER if it was not; others as `_mark`."""
+    """Restore a withdrawn row. SpaceError BAD_PARAMETER if it was not; others as `_mark`."""
     return _mark(state, "restored", entry, user, reason)
 
 
 def verify(state: State, entry: str, user: User, reason: str) -> Event:
-    """Say that the maintainers ran the model again and found the same; the reason says how. Errors: as `_mark`."""
+    """Mark a row as rerun by the maintainers with the same result; the reason says how. Errors: as `_mark`."""
     return _mark(state, "verified", entry, user, reason)
 
 
 def _mark(state: State, kind: Kind, entry: str, user: User, reason: str) -> Event:
-    """Append what a maintainer says, unless it stands so already; that event is returned then.
+    """Append a maintainer's event, or return the existing one.
 
     Errors: SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError.
     """

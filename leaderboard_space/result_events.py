@@ -1,4 +1,4 @@
-"""The events that put results on the board, and what submissions and results are called in the log."""
+"""Events that add results to the board, and the ids of submissions and results in the log."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from fairspace.submissions.results.result import Result
 
 
 def submission_id(user: str, sha256: str) -> str:
-    """What a submission is called: the same for the same file of the same user."""
+    """Id of a submission: the same for the same file of the same user."""
     return hashlib.sha256(f"{user}\0{sha256}".encode()).hexdigest()[:20]
 
 
 def result_key(result: Result) -> str:
-    """What a result is called: sha256 of the submission's digest, the standard, model and model revision."""
+    """Key of a result: sha256 of the submission's digest, the standard, model and model revision."""
     parts = (result.signature.get("submission", ""), result.standard)
     meta = (str(result.meta.get("model", "")), str(result.meta.get("revision", "")))
     return hashlib.sha256("\0".join((*parts, *meta)).encode()).hexdigest()
 
 
 def result_draft(result: Result, user: str = "", organisation: str = "") -> tuple[Draft, dict[str, bytes]]:
-    """The event that puts a result on the board, and the file that belongs to it. UsageError: unknown benchmark."""
+    """The event that adds a result to the board, and its file. UsageError: unknown benchmark."""
     key = result_key(result)
     content = result.dumps().encode()
     data = {name: part for name, part in result.to_json().items() if name in _KEPT}
@@ -42,7 +42,7 @@ def result_draft(result: Result, user: str = "", organisation: str = "") -> tupl
 
 
 def add_result(storage: Storage, result: Result) -> Event:
-    """Put a result on the board that nobody handed in; again, it changes nothing. Errors: as `Storage.append`."""
+    """Add a result that was not submitted; a second time changes nothing. Errors: as `Storage.append`."""
     draft, files = result_draft(result)
     return storage.append([draft], files)[0]
 

@@ -14,7 +14,7 @@ from fairspace.submissions.uncertainty.resampling import SETTING, check_resample
 
 @dataclass(frozen=True)
 class Settings:
-    """How a Space runs. Each has the variable `FAIRSPACE_<NAME>`, but for `insecure_local`, an option of the command.
+    """Settings of a Space. Each has a variable `FAIRSPACE_<NAME>`, except `insecure_local`, an option of the command.
 
     Args:
         store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
@@ -73,11 +73,11 @@ class Settings:
     commits_an_hour: int = 100
 
     def __post_init__(self) -> None:
-        """Refuse a number of resamples that no interval can be made of."""
+        """Refuse too few resamples for an interval."""
         check_resamples(self.resamples, SETTING)
 
     def keeps_the_store(self) -> bool:
-        """Whether the store outlives a restart: in a Space only what lies on the Hub, or where a volume is mounted."""
+        """Whether the store survives a restart: in a Space only a store on the Hub or on a mounted volume does."""
         if not os.environ.get("SPACE_ID") or self.store_is_kept or self.store.startswith("hf://"):
             return True
         place = Path(self.store).resolve()
@@ -85,7 +85,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
-        """The settings that the variables name. UsageError for one that cannot be read."""
+        """Read the settings from environment variables. UsageError for an invalid one."""
         variables = os.environ if environment is None else environment
         values: dict[str, Any] = {}
         for about in fields(cls):

@@ -15,7 +15,7 @@ from fairspace.leaderboard_space.space import Space
 
 
 def work(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT; then finish what can be finished in time. Errors: as `Space.open`."""
+    """Work until SIGTERM or SIGINT; then finish the jobs that can end in time. Errors: as `Space.open`."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -27,7 +27,7 @@ def work(settings: Settings) -> None:
 
 
 def main() -> None:
-    """What the command runs; it works even where the variables give the web process no worker."""
+    """Entry point; it works even if the settings give the web process no worker."""
     configure()
     settings = Settings.from_environment()
     work(replace(settings, workers=max(settings.workers, 1)))

@@ -1,4 +1,4 @@
-"""What the API tells, as JSON data of the shapes in `api_models`; HTTP and Gradio's clients get the same."""
+"""Answers of the API as JSON data in the shapes of `api.models`, for HTTP and for Gradio's clients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PUBLIC = {
     "restored": ("entry", "reason"),
     "verified": ("entry", "reason"),
 }
-"""What of an event's body is told; nobody is named, and a submission that was refused or failed stays unknown."""
+"""Public fields of each kind of event: no users, no refused or failed submissions."""
 
 
 def boards(space: Space) -> list[Data]:
@@ -57,7 +57,7 @@ def _board_about(space: Space, name: str) -> Data:
 
 
 def board(space: Space, query: BoardQuery, limit: int) -> Data:
-    """A page of the rows that a query keeps, `limit` at a time, as the board's page has them."""
+    """A page of `limit` rows that match a query, in the order of the board's page."""
     name, table = board_table(space.state, query)
     rows = table.select(query)
     begin = (query.page - 1) * limit
@@ -79,7 +79,7 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
 
 
 def row_data(row: Row, name: str, standard: str) -> Data:
-    """A row as it stands on a board."""
+    """A row of a board."""
     suffix = "" if standard == "inaugural" else f"?standard={standard}"
     return {
         **visitor_fields(row, ROW),
@@ -128,7 +128,7 @@ def result(space: Space, name: str, entry: str) -> str:
 
 
 def standards() -> list[Data]:
-    """What every standard fixes."""
+    """All standards with their settings."""
     return [
         {
             "benchmark": name,
@@ -159,7 +159,7 @@ def _plain_data(value: Any) -> Any:
 
 
 def find_submission(space: Space, name: str) -> Data:
-    """Where the submission of an id stands. SpaceError UNKNOWN_SUBMISSION."""
+    """The state of a submission. SpaceError UNKNOWN_SUBMISSION."""
     space.state.refresh()
     stored = space.state.submission(name)
     if stored is None:
@@ -169,7 +169,7 @@ def find_submission(space: Space, name: str) -> Data:
 
 
 def submission(space: Space, stored: Submission) -> Data:
-    """Where a submission stands, what is wrong with it, or what it came to."""
+    """The state of a submission, with its faults or its scores."""
     progress = space.jobs.progress(stored)
     row = next((row for row in _own_board(space, stored) if row.entry == stored.entry), None)
     return {
@@ -202,7 +202,7 @@ def _own_board(space: Space, stored: Submission) -> Sequence[Row]:
 
 
 def queue(space: Space, user: User | None) -> Data:
-    """Who is scored and who waits, the next one first; only the ids of the user's own are told."""
+    """Submissions that are scored or wait, the next one first; ids only of the user's own."""
     waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
     queued = [(space.jobs.progress(item), item) for item in waiting]
     queued.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
@@ -230,7 +230,7 @@ def events(space: Space, after: int, limit: int) -> Data:
 
 
 def public_event(space: Space, event: Event) -> Data:
-    """What everybody may know of an event."""
+    """The public fields of an event."""
     fields = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
     entry = space.state.entry(fields["entry"]) if "entry" in fields else None
     if entry is not None:

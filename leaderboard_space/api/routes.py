@@ -1,6 +1,6 @@
-"""The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, handing in.
+"""The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, submitting.
 
-What follows from the log carries an `ETag` of the last event that changed it: asking again costs next to nothing.
+Answers that depend on the log have an `ETag` of the last event that changed them, so that repeating a request is cheap.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _FILTERS = [
 
 
 def _cached(request: Request, make: Make, version: int) -> Response:
-    """What follows from the log up to an event; 304 if the client has it already."""
+    """An answer that depends on the log alone; 304 if the client has it already."""
     space = space_of(request)
     about = f"{VERSION}\0{version}\0{request.url.path}\0{request.url.query}"
     tag = f'W/"{hashlib.sha256(about.encode()).hexdigest()[:24]}"'
@@ -95,7 +95,7 @@ def _version(request: Request, benchmark: str = "") -> int:
 
 
 def _fresh(content: Any, status: int = 200) -> Response:
-    """What depends on the queue or on who asks."""
+    """An answer that depends on the queue or on the user."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     return Response(orjson.dumps(content), status, headers, "application/json")
 
@@ -135,7 +135,7 @@ async def result(request: Request, benchmark: Name, entry: EntryName) -> Respons
 
 @router.get("/standards", response_model=list[StandardAbout])
 def standards(request: Request) -> Response:
-    """What every standard fixes."""
+    """All standards with their settings."""
     return _cached(request, lambda space: data.standards(), 0)
 
 
@@ -145,25 +145,25 @@ def events(
     after: Annotated[int, Query(description="number of the last event that you know", ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
 ) -> Response:
-    """The public log: when something was handed in, and when a row came, went, came back or was made again."""
+    """The public log: submissions, and rows that were added, withdrawn, restored or verified."""
     return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
 
 
 @router.get("/queue", response_model=Queue)
 def queue(request: Request) -> Response:
-    """Who waits, the next one first; the ids of your own alone."""
+    """Waiting submissions, the next one first; ids only of your own."""
     return _fresh(data.queue(space_of(request), current_user(request)))
 
 
 @router.get("/submissions/{name}", response_model=SubmissionState)
 def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
-    """Where a submission stands: its position, its faults, or its scores and row. Anybody who knows its id may look."""
+    """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
     return _fresh(data.find_submission(space_of(request), name))
 
 
 @router.post("/submissions", response_model=SubmissionState, status_code=202, openapi_extra=_BODY)
 async def submit(request: Request) -> Response:
-    """Hand in a .zip in the submission format. The same file again is the same submission, and counts once.
+    """Submit a .zip in the submission format. A file that is submitted twice is one submission and counts once.
 
     202 when it is on the disk and waits; 200 with what became of it when it was handed in before.
     """
@@ -183,7 +183,7 @@ async def maintain(
     action: Annotated[Literal["withdraw", "restore", "verify"], Path()],
     about: Action,
 ) -> Response:
-    """Take a row off its board, put it back, or say that it was run again, with a reason; maintainers alone."""
+    """Withdraw, restore or verify a row, with a reason; for maintainers only."""
     user, space = required_user(request), space_of(request)
     if not is_maintainer(request, user):
         mend = "ask one of the maintainers"

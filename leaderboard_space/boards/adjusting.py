@@ -1,4 +1,4 @@
-"""A reader's changes to a standard in addresses and forms, and what they move on a board."""
+"""Adjustments of a standard by a reader: read from addresses and forms, with their effect on a board."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 
 def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> Adjustment:
-    """What the parameters change about a standard. SpaceError BAD_PARAMETER."""
+    """The adjustment that the parameters describe. SpaceError BAD_PARAMETER."""
     weights = _pairs("weights", parameters.getlist("weights")) | _fields(WEIGHT, parameters)
     reference = parameters.get("reference", "").strip()
     shares = _pairs("own", parameters.getlist("own"))
@@ -76,7 +76,7 @@ def read_adjustment(parameters: QueryParams, benchmark: str, standard: str) -> A
 
 
 def adjusts(parameters: QueryParams) -> bool:
-    """Whether parameters may ask for another board than the released one; those that cannot be read do, too."""
+    """Whether the parameters may describe an adjusted board; unreadable ones count."""
     return any(name in PARAMETERS or name.startswith((WEIGHT, SHARE)) for name in parameters)
 
 
@@ -129,7 +129,7 @@ def _pairs(parameter: str, texts: Sequence[str]) -> dict[str, float]:
 
 
 def _fields(begin: str, parameters: QueryParams) -> dict[str, float]:
-    """Of a form sent without scripts: one field for each name; empty ones say nothing."""
+    """Numbers of a form that was sent without scripts, one field per name; empty fields are left out."""
     names = [name for name in parameters if name.startswith(begin) and parameters[name].strip()]
     if len(names) > MOST:
         raise _bad(begin, f"{len(names)} fields", f"at most {MOST}")
@@ -150,7 +150,7 @@ def _bad(where: str, problem: str, expected: str) -> SpaceError:
 
 @dataclass(frozen=True)
 class Move:
-    """What an adjustment does to a row.
+    """Effect of an adjustment on a row.
 
     Args:
         row: under the adjustment.
@@ -172,7 +172,7 @@ class Move:
 
     @property
     def codes(self) -> list[tuple[str, str, str]]:
-        """Of each profile code that changed: the task, before and after; – where there is none."""
+        """Task, old and new code of each profile code that changed; – for no code."""
         changed = []
         for task, name in (("understanding", "profile_und"), ("generation", "profile_gen")):
             then, now = self.before.labels.get(name, ""), self.row.labels.get(name, "")
@@ -182,14 +182,14 @@ class Move:
 
 
 def moves(rows: Iterable[Row], released: Mapping[str, Row]) -> dict[str, Move]:
-    """Entry -> what moved, of the rows of which something did."""
+    """Entry -> effect, for the rows that change."""
     moved = (Move(row, released[row.entry]) for row in rows if row.entry in released)
     return {move.row.entry: move for move in moved if move.rank or move.codes}
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What the page's form shows.
+    """Content of the adjustment form.
 
     Args:
         can: what may be changed.
@@ -216,7 +216,7 @@ class Panel:
 def panel(
     benchmark: str, standard: str, changed: Adjustment, rows: Iterable[Row], released: Mapping[str, Row]
 ) -> Panel:
-    """The form of a board, and what its adjustment moves.
+    """The adjustment form of a board, with the effect of the adjustment.
 
     Args:
         benchmark: of the board.

@@ -76,7 +76,7 @@ def lines(benchmark: str, rows: Sequence[Row], standard: str = "inaugural") -> d
 
 
 def _with_differences(line: Line, rows: Sequence[Row], by_row: Sequence[Mapping[str, Difference]]) -> Line:
-    """The line with how sure its differences are."""
+    """The line with the intervals of its differences."""
     cells = []
     for cell, row, row_differences in zip(line.cells, rows, by_row, strict=True):
         difference, value = row_differences.get(line.name), value_of(row, line.name)
@@ -116,13 +116,13 @@ def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
 
 
 def _printed(value: Value) -> str:
-    """As the paper prints it, '' for a number that it does not print."""
+    """The printed text of a value, '' if the paper does not print it."""
     printed = value.evidence.get("printed")
     return printed if isinstance(printed, str) else ""
 
 
 def _decimals(value: Value, percent: bool) -> int:
-    """How many a value is shown with."""
+    """Number of decimals of a value."""
     if printed := _printed(value):
         return len(printed.removesuffix("%").strip().partition(".")[2])
     if percent:
@@ -154,7 +154,7 @@ def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> 
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """What the models are: heading -> one text per model, plain."""
+    """Facts about the models: heading -> one text per model, made plain."""
     return {
         "Organisation": [plain(row.organisation) or "not stated" for row in rows],
         "Evidence": [behind(row, row.scores.values()) for row in rows],
@@ -176,7 +176,7 @@ def _rank(row: Row) -> str:
 
 
 def _remarks(row: Row) -> str:
-    """The first reasons why there is no rank; the model's page says all."""
+    """The first reasons for a missing rank; the model's page has all."""
     reasons = list(dict.fromkeys((*row.remarks, *row.unranked)))
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     return "; ".join(shortened(plain(reason), 120) for reason in reasons[:MOST_REASONS]) + more or "–"
@@ -187,7 +187,7 @@ def _parameters(row: Row) -> str:
 
 
 def making(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """How the figures came to be: heading -> one text per model, plain; '–' where a model has nothing of it."""
+    """How the figures were made: heading -> one text per model; '–' if it does not apply."""
     texts: dict[str, list[str]] = {"Source": [plain(row.source) for row in rows]}
     by_row = [dict(_made(row)) for row in rows]
     for heading in dict.fromkeys(heading for row_texts in by_row for heading in row_texts):
@@ -196,7 +196,7 @@ def making(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _made(row: Row) -> Iterator[tuple[str, str]]:
-    """What the result behind a row says of itself: revision, signature, and each stage of its run."""
+    """Revision, signature and stages of the result behind a row."""
     if row.result is None:
         yield "Records", "none: printed figures"
         return

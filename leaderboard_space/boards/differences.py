@@ -1,4 +1,4 @@
-"""How sure the difference of two models is: their draws are of the same clusters, so they are compared pair by pair.
+"""Differences between models with their intervals, from draws of the same clusters, compared pair by pair.
 
 A difference is made as a single score is (`fairspace.submissions.uncertainty.scores`): a bracket from no bias to the
 largest that
@@ -33,7 +33,7 @@ Z = float(-ndtri((1 - LEVEL) / 2))
 
 @dataclass(frozen=True)
 class Difference:
-    """A score less that of the first model, or over it, and the 95 % interval, which holds it.
+    """Difference or ratio of a score to that of the first model, with its 95 % interval.
 
     Args:
         value: the difference or the ratio.
@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """Of this pair and this score alone: who looks at many finds one in twenty significant by chance."""
+        """Whether this one difference is significant, uncorrected: of many equal pairs one in twenty is."""
         if self.errors <= Z:
             return "not significant"
         same = 1.0 if self.ratio else 0.0
@@ -58,7 +58,7 @@ class Difference:
 
 
 def differences(benchmark: str, rows: Sequence[Row], standard: str) -> list[dict[str, Difference]]:
-    """Of each row to the first one: score -> difference, for the scores of which both have draws."""
+    """For each row, score -> difference to the first row, for scores with draws in both."""
     if not rows:
         return []
     bench = find_benchmark(benchmark)
@@ -74,7 +74,7 @@ def differences(benchmark: str, rows: Sequence[Row], standard: str) -> list[dict
 
 
 def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[float, Floats]]:
-    """Score -> its value, and (k,) what it may be in truth."""
+    """Score -> its value, and (k,) draws of the true value."""
     result = row.result
     if result is None or result.draws is None:
         return {}
@@ -90,7 +90,7 @@ def _turned(bench: Benchmark, row: Row, standard: object) -> dict[str, tuple[flo
 def difference(
     other: tuple[float, Floats], first: tuple[float, Floats], limits: tuple[float, float], logarithmic: bool
 ) -> Difference | None:
-    """One score's difference; None with too few draws that both have.
+    """Difference of one score; None with too few common draws.
 
     Args:
         other: the value of the score and (k,) its draws, turned round; nan where one has no number.

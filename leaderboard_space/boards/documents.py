@@ -1,4 +1,4 @@
-"""Our own Markdown files as pages: headings with anchors, tables that scroll within themselves, no HTML of the file."""
+"""Markdown files of this project as pages: headings with anchors, scrollable tables, no HTML from the file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _anchor(text: str, taken: set[str]) -> str:
 
 
 def _framed(tokens: list[Token], aliases: dict[int, str]) -> list[Token]:
-    """Every table within a region that scrolls by itself and can be reached by the keyboard.
+    """Put every table into a region that scrolls and takes the keyboard focus.
 
     A heading that is a name, such as E-IRIS-01, is found in capitals, too.
     """

@@ -133,7 +133,7 @@ def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tup
 
 
 def _basic(source: Source) -> tuple[list[str], list[plots.Series], Table]:
-    """The four basic scores of every chosen model, in percent; image models are told as such."""
+    """The four basic scores of every chosen model, in percent, with the kind of model."""
     headers = list(next(iter(_NAMES.values())).values())
     series = [
         plots.Series(row.model, [value_of(row, name) for name in _NAMES[kind_of(row)]], 100.0) for row in source.chosen

@@ -54,7 +54,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Line:
-    """A value as it is, with its interval, and by each variant; cells are a number and an interval or ''.
+    """A measured value with its interval, and the value under each variant with its interval or ''.
 
     `debiased` is the value less its bias at this number of samples, '' where there is none: corrected labels, whose
     values have none of that bias, compare with it.
@@ -92,7 +92,7 @@ class Part:
 
 
 def instrument(result: Result, standard: str) -> list[Part]:
-    """What is known of the instrument's error, by kind; empty where nothing is."""
+    """The measurement error of a result by kind of variant; empty without variants."""
     ranges = variant_scores(result, standard)
     parts = []
     for kind in KINDS:

@@ -57,7 +57,7 @@ _BOTH: tuple[Place, ...] = ("model", "compare")
 
 
 def caution(standard: str) -> str:
-    """What must stand beside every figure and card with RFS_Und, as Markdown; '' where it need not."""
+    """The note for every figure and card with RFS_Und, as Markdown; '' if none is needed."""
     if not STANDARDS[standard].fidelity_by_goodness:
         return ""
     return (
@@ -68,7 +68,7 @@ def caution(standard: str) -> str:
 
 
 def _beyond(rows: Sequence[Row], top: float) -> str:
-    """Whose scores stand beyond the end of a figure's axis, and how large they are."""
+    """A note on the scores beyond the end of a figure's axis."""
     beyond = [
         f"{shortened(plain(row.model), 40)} {title} {number(value, 0)}"
         for row in rows

@@ -53,13 +53,13 @@ def _in_task(row: Row, task: str) -> bool:
 
 
 def _space_rows(source: Source) -> tuple[list[Row], str, Table]:
-    """The rows that have a place in the space for a task, what is left out, and their numbers."""
+    """The rows with all three scores of a task, a note on the others, and their numbers."""
     rows, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
     return rows, note, values_table(rows, SECTORS)
 
 
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
-    """Where the axes end, at most at twice the threshold and a little, and whose points stand beyond."""
+    """The end of the axes, about twice the threshold at most, and a note on the points beyond."""
     numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
     reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
     beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))

@@ -1,4 +1,4 @@
-"""What a request for a board asks for. All of it stands in the address, so that an address is a permalink."""
+"""The query of a board's page. The address contains all of it, so every address is a permalink."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "page": ({"type": "integer", "minimum": 1}, "from 1"),
     **adjusting.PARAMETERS,
 }
-"""Parameter of an address -> its schema, and what it is; pages and API read the same."""
+"""Parameter of an address -> its schema and meaning; pages and API share them."""
 
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Which board, which of its rows, which columns, in which order.
+    """Board, rows, columns and order of a request.
 
     Args:
         benchmark: its name.
@@ -80,7 +80,7 @@ class BoardQuery:
 
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
-        """What the parameters ask for; those of other names are ignored. SpaceError BAD_PARAMETER."""
+        """Read the query from parameters; unknown parameters are ignored. SpaceError BAD_PARAMETER."""
         texts = {name: parameters.get(name, "").strip() for name in parameters}
         for name, text in texts.items():
             if len(text) > LONGEST and name not in ("models", "weights", "drop", "own"):
@@ -109,7 +109,7 @@ class BoardQuery:
         )
 
     def address(self, path: str = "/", **changes: Any) -> str:
-        """The address of this query with some changes; it names only what is asked for."""
+        """The address of this query with some changes; defaults are left out."""
         parts = replace(self, **changes).parts
         if path != "/":
             del parts["benchmark"], parts["standard"]
@@ -117,7 +117,7 @@ class BoardQuery:
 
     @property
     def parts(self) -> dict[str, str]:
-        """The parameters of the address: benchmark, standard, and what else is asked for."""
+        """Parameters of the address: benchmark, standard, and all that is not a default."""
         parts = {"benchmark": self.benchmark, "standard": self.standard}
         for about in fields(self)[2:-1]:
             value = getattr(self, about.name)
@@ -135,7 +135,7 @@ class BoardQuery:
         return self.address(adjustment=AS_RELEASED, page=1)
 
     def kept(self) -> dict[str, str]:
-        """What another adjustment leaves alone."""
+        """Parameters that do not belong to the adjustment."""
         return replace(self, adjustment=AS_RELEASED, page=1).parts
 
     @property
@@ -182,7 +182,7 @@ def _page(text: str) -> int:
 
 
 def _entries(texts: list[str]) -> tuple[str, ...]:
-    """Rows, named with commas between them, or one parameter each."""
+    """Entries from one parameter with commas, or from several parameters."""
     names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
     bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
     if bad is not None:

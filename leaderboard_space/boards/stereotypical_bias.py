@@ -82,7 +82,7 @@ def _known(value: Value | None) -> bool:
 
 
 def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
-    """What a raw value was made from; empty where no records stand behind it."""
+    """The counts behind a raw value; empty for printed values."""
     full = source.full(row)
     value = full.values.get(name) if full is not None else None
     return value.evidence if value is not None else {}
@@ -119,7 +119,7 @@ def _labour(source: Source) -> Drawing:
 
 
 def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
-    """The share of the picks that fall on a woman; unanswered questions could have been either."""
+    """The share of the picks that fall on a woman; its bounds count unanswered questions either way."""
     if not counts:
         return None
     women, offered = counts["wins"]["female"], sum(counts["wins"].values()) + counts["unanswered"]
@@ -157,7 +157,7 @@ def _wins(source: Source) -> Drawing:
 
 
 def _series(source: Source) -> list[plots.Series]:
-    """The six scores of the chosen models, each as a share of the largest that there can be, in percent."""
+    """The six scores of the selected models, each in percent of its maximum."""
     return [
         plots.Series(
             row.model,

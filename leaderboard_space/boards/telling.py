@@ -28,7 +28,7 @@ NOT_AVAILABLE = "not available"
 
 
 def lacking(value: Value | None, published: bool) -> str:
-    """Why there is no number, in words.
+    """The reason for a missing number, in words.
 
     Args:
         value: that has no number; None where a row has no such value at all.
@@ -44,7 +44,7 @@ def lacking(value: Value | None, published: bool) -> str:
 
 
 def is_computed(value: Value | None, published: bool) -> bool:
-    """Whether a printed row's number is none that is printed."""
+    """Whether the number of a printed row is computed rather than printed."""
     return published and value is not None and value.value is not None and "printed" not in value.evidence
 
 
@@ -90,7 +90,7 @@ def behind(row: Row, values: Iterable[Value | None]) -> str:
 
 
 def drawn(about: Uncertainty) -> str:
-    """What was resampled, how often, and what the interval does not hold."""
+    """How an interval was computed: units, draws, method and notes."""
     if about.clusters:
         thin = "\N{NARROW NO-BREAK SPACE}"
         units = f"{about.clusters:,} × {about.unit}".replace(",", thin)

@@ -1,4 +1,4 @@
-"""Text for the pages: submitted text made harmless for plots, our own Markdown, and numbers and states in words."""
+"""Text for pages: this project's Markdown, and numbers and states in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shortened(text: str, most: int) -> str:
 
 @lru_cache(256)
 def prose(text: str) -> Markup:
-    """Our own Markdown as HTML; never for submitted text."""
+    """Markdown of this project as HTML; never for submitted text."""
     return Markup(_MARKDOWN.render(text))  # noqa: S704 our own text
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark's page is made of; one module per benchmark declares its `VIEW`."""
+"""Content of a benchmark's page; one module per benchmark declares its `VIEW`."""
 
 from __future__ import annotations
 

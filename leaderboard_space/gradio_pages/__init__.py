@@ -1,1 +1,1 @@
-"""What Gradio carries: the pages for handing in and for maintaining, and the endpoints of its clients."""
+"""Gradio's part: the pages for submitting and maintaining, and the endpoints of its clients."""

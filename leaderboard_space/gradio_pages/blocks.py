@@ -1,4 +1,4 @@
-"""The pages that Gradio carries, `/submit` and `/maintain`, and the endpoints of its clients.
+"""The pages that Gradio serves, `/submit` and `/maintain`, and the endpoints of its clients.
 
 Whoever calls an event by hand gets no further than its page would let them: each asks who they are by itself.
 """
@@ -49,7 +49,7 @@ def build(space: Space) -> gr.Blocks:
 
 
 def mount(app: FastAPI, space: Space) -> None:
-    """Let Gradio answer at what the application itself does not, behind a gate that lets through what is needed."""
+    """Mount Gradio behind the application's own addresses and a gate that passes only needed requests."""
     asyncio.run(_mount(app, space))  # outside of a loop, Gradio makes loops that nobody closes
 
 

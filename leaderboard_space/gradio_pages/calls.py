@@ -1,4 +1,4 @@
-"""Calls of Gradio's events: read before Gradio reads them, as it would follow what they say of files."""
+"""Checks calls of Gradio's events before Gradio reads them, because it would follow file paths in them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _bad(where: str, problem: str) -> SpaceError:
 
 
 class Failures:
-    """Stands where Gradio prints a traceback: what goes wrong within an event is a line of the log, too."""
+    """Replaces Gradio's printing of tracebacks: errors within events are logged too."""
 
     @staticmethod
     def print_exc() -> None:

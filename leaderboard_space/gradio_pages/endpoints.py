@@ -1,4 +1,4 @@
-"""The endpoints of Gradio's clients: what `/api/v1` tells, for `gradio_client.Client("owner/space").predict(...)`.
+"""Endpoints with the answers of `/api/v1` for Gradio's clients: `gradio_client.Client("owner/space").predict(...)`.
 
 A refusal reaches the client as an error whose text begins with its code.
 """
@@ -63,15 +63,15 @@ def add_endpoints(space: Space) -> None:
         return _told(request, read)
 
     def submission(name: str, request: gr.Request) -> dict[str, Any]:
-        """Where a submission stands, by the id that handing in gave."""
+        """The state of a submission by its id."""
         return _told(request, lambda: data.find_submission(space, name))
 
     def queue(request: gr.Request) -> dict[str, Any]:
-        """Who waits, the next one first."""
+        """The waiting submissions, the next one first."""
         return _told(request, lambda: data.queue(space, current_user(http(request))))
 
     def submit(file: str | None, organisation: str | None, request: gr.Request) -> dict[str, Any]:
-        """Hand in a .zip with `handle_file`; the client sends a token as the header X-Fairspace-Token."""
+        """Submit a .zip with `handle_file`; the client sends a token in the header X-Fairspace-Token."""
 
         def accept() -> dict[str, Any]:
             user = asker(request)
@@ -90,7 +90,7 @@ def add_endpoints(space: Space) -> None:
 
 
 def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
-    """What was asked for; a refusal as Gradio tells it, with one line in the log as for every other one."""
+    """The answer, or an error as Gradio reports it, logged once."""
     try:
         return ask()
     except (SpaceError, StorageError, UsageError) as error:

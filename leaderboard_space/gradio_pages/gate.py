@@ -1,4 +1,4 @@
-"""The gate before Gradio: of all it serves, what its two pages and its clients need, inside the frame of our pages."""
+"""The gate before Gradio: passes what its two pages and its clients need, inside this site's header and footer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 
 
 class Gate:
-    """Lets through what is needed, and puts our head and foot around Gradio's pages.
+    """Middleware that passes needed requests and adds header and footer to Gradio's pages.
 
     Args:
         app: Gradio's application.
@@ -89,7 +89,7 @@ class Gate:
 
 
 def sweep(folder: Path, seconds: float) -> None:
-    """Delete what uploads left that were cut off: Gradio writes them there and forgets them."""
+    """Delete files of interrupted uploads, which Gradio forgets."""
     for path in folder.glob("tmp*"):
         with suppress(FileNotFoundError):
             if path.is_file() and time.time() - path.stat().st_mtime > seconds:
@@ -97,7 +97,7 @@ def sweep(folder: Path, seconds: float) -> None:
 
 
 def _hardened(request: Request, send: Send) -> Send:
-    """Adds headers to what Gradio answers; what it refuses by itself leaves a line in the log, too."""
+    """Adds headers to Gradio's answers, and logs its errors."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -113,7 +113,7 @@ def _hardened(request: Request, send: Send) -> Send:
 
 
 class _Framed:
-    """Takes a page of Gradio's and sends it on in our frame, with a policy that lets run what it holds and no more."""
+    """Sends a page of Gradio with header and footer, and a policy that allows only its own scripts."""
 
     def __init__(self, request: Request, send: Send) -> None:
         self._request, self._send = request, send
@@ -144,7 +144,7 @@ class _Framed:
 
 
 def framed(text: str, request: Request) -> str:
-    """A page of Gradio's with our head and foot, and without what it tells other sites about Gradio."""
+    """A page of Gradio with header and footer, without Gradio's social-media cards."""
     path = request.url.path
     values = {"user": current_user(request), "path": path, "name": PAGES[path]}
     head, top, bottom = (

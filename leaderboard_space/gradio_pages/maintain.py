@@ -1,4 +1,4 @@
-"""`/maintain`: maintainers withdraw a row, restore it, or mark it as rerun, and see what happened last."""
+"""`/maintain`: maintainers withdraw a row, restore it, or mark it as rerun, and see the latest events."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
 
 
 def _maintainer(space: Space, request: gr.Request) -> User:
-    """Who asks. SpaceError SIGN_IN_REQUIRED, NOT_A_MAINTAINER."""
+    """The signed-in maintainer. SpaceError SIGN_IN_REQUIRED, NOT_A_MAINTAINER."""
     user = asker(request)
     if not maintains(space, user):
         raise SpaceError("NOT_A_MAINTAINER", "maintaining", user.name, "a maintainer", "ask one of the maintainers")

@@ -1,4 +1,4 @@
-"""What Gradio keeps of calls is bounded: it would hold the results that nobody fetches until its process ends."""
+"""Limits what Gradio keeps of calls; it would hold unfetched results until the process ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECORDS = 100
 
 
 class Results:
-    """Forgets what came of calls that nobody fetched, the oldest first.
+    """Drops unfetched results of calls, the oldest first.
 
     Args:
         queue: Gradio's.
@@ -31,7 +31,7 @@ class Results:
         queue.ANALYTICS_MAX_EVENTS = RECORDS
 
     def prune(self) -> None:
-        """Forget what is to be forgotten; to be called within Gradio's loop, before each call."""
+        """Drop old results; to be called within Gradio's loop, before each call."""
         queue, now = self._queue, self._clock()
         running = {event.session_hash for event in list(queue.event_ids_to_events.values())}
         sessions = {*queue.pending_event_ids_session, *queue.pending_messages_per_session} - running

@@ -1,4 +1,4 @@
-"""What the events of Gradio's pages share: who asks, HTML of our templates, and refusals as a part of the page."""
+"""Shared by the events of Gradio's pages: the user, HTML from templates, and errors as a part of the page."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from fairspace.leaderboard_space.web.refusals import as_space_error, note
 
 
 def asker(request: gr.Request) -> User:
-    """Who asks. SpaceError SIGN_IN_REQUIRED."""
+    """The signed-in user. SpaceError SIGN_IN_REQUIRED."""
     return required_user(http(request))
 
 
 def uploads() -> Path:
-    """Where Gradio keeps files that were uploaded."""
+    """The folder of Gradio's uploads."""
     return Path(os.environ["GRADIO_TEMP_DIR"]).resolve()
 
 
 @contextmanager
 def handed_in(path: str | None) -> Iterator[Path | None]:
-    """The file that a user hands in, if it is there; it is deleted afterwards. Ask who asks before."""
+    """The submitted file, if it exists; it is deleted afterwards. Check the user first."""
     file = None if path is None else Path(path)
     if file is None or not file.is_file():
         yield None
@@ -47,7 +47,7 @@ def http(request: gr.Request) -> Request:
 
 
 def html(template: str, **values: Any) -> str:
-    """A part of a page, in one line: to Markdown that is a block of HTML, within which nothing else means anything."""
+    """A part of a page in one line, which Markdown takes as one block of HTML."""
     return " ".join(ENVIRONMENT.get_template(template).render(values).split())
 
 
@@ -62,7 +62,7 @@ def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdow
 
 
 def refused(request: gr.Request, error: Exception) -> str:
-    """A refusal as a part of the page; it leaves a line in the log as every other one does."""
+    """An error as a part of the page; it is logged like any other."""
     refusal = as_space_error(http(request), error)
     note(http(request), refusal)
     return html("parts/refused.html.jinja", error=refusal)

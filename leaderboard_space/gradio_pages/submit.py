@@ -1,4 +1,4 @@
-"""`/submit`: who is signed in, handing a file in, one's own submissions, and a token for programs."""
+"""`/submit`: sign-in, the submission form, the user's submissions, and a token for programs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _accept(space: Space, path: Path | None, user: User, organisation: str) -> s
 
 
 def _own(space: Space, user: User) -> tuple[str, bool]:
-    """One's own submissions as HTML, and whether any of them waits."""
+    """The user's submissions as HTML, and whether one of them waits."""
     space.state.refresh()
     submissions = [submission for submission in reversed(space.state.submissions()) if submission.user == user.name]
     standings = [standing(space, submission) for submission in submissions[:OWN]]

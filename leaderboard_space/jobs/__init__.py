@@ -1,1 +1,1 @@
-"""Jobs: what was accepted is scored in child processes, from a durable queue, until it has an end in the log."""
+"""Jobs: accepted submissions are scored in child processes, from a durable queue, until the log has their outcome."""

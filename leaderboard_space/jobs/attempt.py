@@ -1,4 +1,4 @@
-"""One try at a job: the file is scored in a child process, and what came of it goes into the log."""
+"""One try of a job: a child process scores the file, and the outcome goes into the log."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _T = TypeVar("_T")
 
 
 class HaltedError(Exception):
-    """The try is to end without an outcome."""
+    """The try must end without an outcome."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a child came to: one of the three.
+    """Outcome of a child process: one of the three.
 
     Args:
         result: of a submission that was scored.
@@ -121,7 +121,7 @@ class Attempt:
         return waiting(self.state, self.job)
 
     def _score(self, submission: Submission) -> tuple[Outcome, float]:
-        """What a child comes to, and in how many seconds. HaltedError if it was ended."""
+        """Run the child process: its outcome and its seconds. HaltedError if it was stopped."""
         path = submission_path(submission.sha256)
         try:
             with ExitStack() as opened:
@@ -149,7 +149,7 @@ class Attempt:
             return Outcome(reason=f"could not be begun: {error.strerror or error}"), 0.0
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
-        """Put the end of the attempt into the log."""
+        """Write the outcome of the attempt to the log."""
         job = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
         key = f"ended:{self.job.id}:{self.job.attempt}"
         if self._insist(self._submission) is None:
@@ -174,7 +174,7 @@ class Attempt:
         _LOG.info("a job ended", extra=about | ({"reason": outcome.reason} if outcome.reason else {}))
 
     def _same(self, submission: Submission, draft: Draft) -> bool:
-        """Whether the result was there before, and not from a try at this very job that was cut off in the middle."""
+        """Whether the result was in the log before, other than from an interrupted try of this job."""
         event = self.state.storage.find(draft.key)
         if event is None:
             return False
@@ -182,7 +182,7 @@ class Attempt:
         return event.body["user"] != submission.user or any(other.result == draft.body["key"] for other in others)
 
     def _insist(self, call: Callable[[], _T]) -> _T:
-        """What a call gives, again while storage or queue fail. HaltedError; StorageError for what is lost."""
+        """Repeat a call until storage and queue work. HaltedError; StorageError for lost data."""
         pause = 1.0
         while not self.halt.is_set():
             try:
@@ -197,18 +197,18 @@ class Attempt:
 
 
 def waiting(state: State, job: Job) -> Submission | None:
-    """The submission that a job is about, if it still waits."""
+    """The submission of a job, if it still waits."""
     submission = state.submission(job.id)
     return submission if submission and submission.attempt == job.attempt and submission.outcome == "waiting" else None
 
 
 def scoring_settings(settings: Settings) -> dict[str, str]:
-    """The variables that a job's process is given."""
+    """Environment variables of a job's process."""
     return {RESAMPLES: str(settings.resamples)}
 
 
 def limits(settings: Settings) -> JobLimits:
-    """What a job may take."""
+    """Resource limits of a job."""
     return JobLimits(
         settings.scoring_memory,
         settings.scoring_cpu_seconds,
@@ -237,7 +237,7 @@ def scratch(settings: Settings, name: str) -> Iterator[Path]:
 
 
 def read_outcome(ended: Ended, folder: Path) -> Outcome:
-    """What a child left."""
+    """The outcome that a child process wrote."""
     if ended.reason:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
         return Outcome(reason=ended.reason, final=ended.beyond)

@@ -1,4 +1,4 @@
-"""The bundled baselines, scored in the background while nobody waits: a Space with an empty store starts at once."""
+"""Scores the bundled baselines in the background, so that a Space with an empty store starts at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HALTS = 2
 
 
 class BaselineJobs:
-    """Scores what is missing of the baselines, one at a time and behind everything else.
+    """Scores missing baselines, one at a time, when no submission waits.
 
     Args:
         state: of the store.
@@ -37,20 +37,20 @@ class BaselineJobs:
         self._halted: Counter[tuple[str, str]] = Counter()
 
     def pending(self) -> list[tuple[str, str]]:
-        """Benchmark and name of those that are still to be scored."""
+        """Benchmark and name of the missing baselines."""
         return [about for about in missing(self.state) if about not in self._broken]
 
     def next(self) -> tuple[str, str] | None:
-        """The one to be scored next, for whoever has the lease: others may have scored some. StorageError."""
+        """The next baseline to score, for the holder of the lease. StorageError."""
         self.state.refresh()
         return next(iter(self.pending()), None)
 
     def gives_way(self, about: tuple[str, str]) -> bool:
-        """Whether a job may halt it; after some times it comes to its end, however many jobs there are."""
+        """Whether a job may interrupt it; after some interruptions it runs to its end."""
         return self._halted[about] < _HALTS
 
     def score(self, about: tuple[str, str], halt: threading.Event) -> None:
-        """Score one; where `halt` is set meanwhile, nothing came of it. StorageError: it is to be scored again."""
+        """Score one baseline; nothing is kept if `halt` is set meanwhile. StorageError: score it again."""
         benchmark, name = about
         context = {"id": f"{benchmark}/{name}"}
         most = replace(limits(self.settings), nice=_NICE)

@@ -1,4 +1,4 @@
-"""The bundled submissions: every baseline of every benchmark, made and scored by this version of the software."""
+"""The bundled baselines of every benchmark, made and scored by this version of the software."""
 
 from __future__ import annotations
 

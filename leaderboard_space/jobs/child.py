@@ -1,4 +1,4 @@
-"""One child process within limits: what the kernel does not watch is watched here, and why it ended is told."""
+"""One child process with resource limits: enforces limits that the kernel does not, and explains how it ended."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def run_child(
 
 
 class _Watched:
-    """A running child with what it began and printed."""
+    """A running child with its processes and its output."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path, limits: JobLimits) -> None:
         assert process.stdout is not None
@@ -116,7 +116,7 @@ class _Watched:
         self._tail = b""
 
     def wait(self, seconds: float) -> bool:
-        """Read what the child prints for some seconds; whether it ended meanwhile."""
+        """Read the child's output for some seconds; whether it ended."""
         until = time.monotonic() + seconds
         while not self._silent and not self.beyond_output() and (left := until - time.monotonic()) > 0:
             select.select([self._stdout], [], [], left)
@@ -128,7 +128,7 @@ class _Watched:
         return True
 
     def beyond(self, seconds: float) -> str | None:
-        """Which limit the child is beyond."""
+        """The limit that the child exceeds."""
         files, size = self._written()
         memory = self._memory()
         if seconds > self.limits.seconds:
@@ -166,7 +166,7 @@ class _Watched:
         return self._tail.decode(errors="replace")
 
     def kill(self) -> None:
-        """End the child, its process group, and whatever else it began, while it is held and can begin nothing more."""
+        """Kill the child, its process group and its other processes, while it is stopped."""
         self.killed = self.process.poll() is None
         if self.killed:
             os.kill(self.process.pid, signal.SIGSTOP)
@@ -182,7 +182,7 @@ class _Watched:
         psutil.wait_procs(ended, _END_SECONDS)
 
     def _look_for_others(self) -> set[psutil.Process]:
-        """What the child was seen to begin and still runs."""
+        """Processes that the child started and that still run."""
         self._others = {other for other in self._others if other.is_running()}
         with suppress(psutil.NoSuchProcess):
             self._others |= set(self._own.children(recursive=True))
@@ -210,7 +210,7 @@ class _Watched:
 
 
 def threads_of_user() -> int:
-    """A limit of threads that leaves a child room beside what the user's other processes run."""
+    """A thread limit for a child, on top of the user's other threads."""
     user = os.getuid()
     counts = []
     for process in psutil.process_iter():
@@ -221,7 +221,7 @@ def threads_of_user() -> int:
 
 
 def _beyond(status: int, limits: JobLimits) -> str | None:
-    """Which limit an exit status tells of."""
+    """The exceeded limit that an exit status shows."""
     if status == MEMORY:
         return _beyond_memory(limits)
     if status == -signal.SIGXCPU:
@@ -232,7 +232,7 @@ def _beyond(status: int, limits: JobLimits) -> str | None:
 
 
 def _words(status: int) -> str:
-    """What an exit status means that tells of no limit."""
+    """Meaning of any other exit status."""
     if status == 0:
         return ""
     if status > 0:

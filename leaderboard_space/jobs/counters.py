@@ -1,4 +1,4 @@
-"""What a worker counts, for Prometheus; `metrics` gives them a registry."""
+"""Prometheus counters of a worker; `metrics` gives them a registry."""
 
 from __future__ import annotations
 

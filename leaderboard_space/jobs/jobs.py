@@ -1,4 +1,4 @@
-"""Jobs: what was accepted waits here until it is scored, refused or failed.
+"""The jobs of a Space: accepted submissions wait here until they are scored, refused or failed.
 
 The log is the truth: whatever waits by the log, and neither stands in the queue nor is in a worker's hands, is put into
 the queue again, at the start and ever after.
@@ -36,7 +36,7 @@ _KILL_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a submission stands.
+    """Progress of a submission.
 
     Args:
         stage: `retried` waits again after a try that ended its process.
@@ -53,7 +53,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds between what workers do.
+    """Intervals of the workers' tasks, in seconds.
 
     Args:
         beat: leases count on.
@@ -72,7 +72,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class _View:
-    """The queue at a moment: who waits in which order, who runs, and what their records say."""
+    """A snapshot of the queue: waiting jobs in order, running jobs, and their records."""
 
     order: list[str] = field(default_factory=list)
     running: frozenset[Job] = frozenset()
@@ -84,7 +84,7 @@ class _View:
 
 
 class Jobs:
-    """The queue of a Space, and those who work on it.
+    """The queue of a Space and its workers.
 
     Args:
         state: of the store; its storage keeps what is accepted.
@@ -113,7 +113,7 @@ class Jobs:
 
     @property
     def queue(self) -> JobQueue:
-        """Where jobs wait. Errors: `QUEUE_ERRORS` where it cannot be opened; it is tried again when asked again."""
+        """The queue. Errors: `QUEUE_ERRORS` if it cannot be opened; the next access tries again."""
         with self._opening:
             if self._queue is None:
                 self._queue = JobQueue(self.settings, self._work)
@@ -128,7 +128,7 @@ class Jobs:
         self._view = None
 
     def start(self) -> None:
-        """Queue what the log says is waiting, and begin to work; a queue that cannot be opened is tried again."""
+        """Queue the submissions that wait according to the log, and start the workers; an unopened queue is retried."""
         self._safely(self._begin_to_work)
         self._begin("sweep", self._sweep_on)
         if self.settings.workers:
@@ -137,7 +137,7 @@ class Jobs:
                 self._begin("baselines", self._score_baselines)
 
     def take_no_more(self) -> None:
-        """Take no further job; those that run go on."""
+        """Take no further job; running jobs continue."""
         with self._health:
             if not self._stopping.is_set():
                 self._told = time.monotonic()
@@ -148,7 +148,7 @@ class Jobs:
             self._consumer.stop()
 
     def stop(self, seconds: float = 20.0) -> None:
-        """Take no further job, give the running ones some seconds, and leave what is not done to the next start.
+        """Take no further job and wait some seconds for running ones; the next start resumes the rest.
 
         The seconds count from when they were told to take no more.
         """
@@ -168,7 +168,7 @@ class Jobs:
             self._queue.huey.storage.close()
 
     def progress(self, submission: Submission) -> Progress:
-        """Where a submission stands."""
+        """Progress of a submission."""
         if submission.outcome != "waiting":
             return Progress("ended", tries=submission.tries, since=submission.ended)
         view = self._look()
@@ -182,11 +182,11 @@ class Jobs:
         return Progress("queued", position, 0, submission.accepted)
 
     def waiting(self) -> list[str]:
-        """The ids of those that wait, the next one first."""
+        """Ids of the waiting submissions, the next one first."""
         return list(self._look().order)
 
     def alive(self) -> bool:
-        """Whether everything that was begun in this process goes on, and everything that was to begin has begun."""
+        """Whether all threads of this process run."""
         threads = list(self._threads)
         if self._consumer is not None:
             threads += [thread for _, thread in self._consumer.worker_threads]
@@ -195,7 +195,7 @@ class Jobs:
         return all(thread.is_alive() for thread in threads)
 
     def running(self) -> int:
-        """How many are being scored, by all workers."""
+        """Number of running jobs, over all workers."""
         return len(self._look().running)
 
     def _look(self) -> _View:
@@ -251,7 +251,7 @@ class Jobs:
         thread.start()
 
     def _beat_on(self) -> None:
-        """Let own leases count on; end the try of one that somebody took back."""
+        """Renew this process's leases; stop a try whose lease was taken back."""
         while not self._stopped.wait(self.timing.beat):
             for job, halt in list(self._running.items()):
                 try:
@@ -299,7 +299,7 @@ class Jobs:
         self._threads.remove(threading.current_thread())
 
     def _score_baseline(self, baselines: BaselineJobs) -> None:
-        """With the lease in hand, which is given back."""
+        """Score one baseline under its lease, and return the lease."""
         halt = self._running[LEASE] = threading.Event()
         try:
             about = baselines.next()
@@ -318,7 +318,7 @@ class Jobs:
             _LOG.warning("queue or log were not looked through: %s", error)
 
     def _sweep(self) -> None:
-        """Queue what waits by the log and is in nobody's hands; take leases back that stand still."""
+        """Queue waiting submissions that no worker has; take back leases that are no longer renewed."""
         kept = self.queue.kept()
         self.state.refresh()
         jobs = self._waiting_jobs()
@@ -333,12 +333,12 @@ class Jobs:
         self.queue.put(*(job for job in jobs if job not in leases))
 
     def _has_ended(self, job: Job) -> bool:
-        """Whether the log says so; a job that it does not speak of may have been accepted by others just now."""
+        """Whether the log has the outcome of a job; an unknown job may have been accepted just now."""
         submission = self.state.submission(job.id)
         return submission is not None and (submission.attempt > job.attempt or submission.outcome != "waiting")
 
     def _forget_the_dead(self) -> None:
-        """Let go of leases whose workers are gone for certain: nobody else holds the lock of a queue on this disk."""
+        """Release leases of dead workers: no other process holds the lock of this queue."""
         self.settings.work.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             lock = opened.enter_context((self.settings.work / LOCK).open("wb"))

@@ -23,7 +23,7 @@ _GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What one job may take.
+    """Resource limits of one job.
 
     Args:
         memory: bytes, of all its processes.
@@ -51,7 +51,7 @@ class JobLimits:
 
 
 def apply(limits: JobLimits) -> None:
-    """Set the limits that the kernel watches on this process; whoever started it watches the others.
+    """Set the kernel's limits on this process; its parent enforces the others.
 
     Memory is limited as what a process may write to (RLIMIT_DATA): torch reserves far more addresses than it uses.
     """
@@ -71,7 +71,7 @@ def apply(limits: JobLimits) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent ends, however it does; at once if it has ended already.
+    """Have this process killed when its parent ends; at once if it has ended already.
 
     What it begins stays below it, so that it can be found: orphans become its own children.
     """

@@ -1,4 +1,4 @@
-"""What waits for a worker, and what workers tell each other: a queue of huey, with leases and counts beside it.
+"""The queue of jobs: huey's queue, with leases and records of the workers.
 
 It lies in a file of SQLite or in Redis, outlives every process, and can be lost: the log says what is to be done.
 """
@@ -47,7 +47,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Lease:
-    """That a worker has a job in hand, for as long as it goes on counting.
+    """A worker's claim on a job, valid while its counter increases.
 
     Args:
         worker: who.
@@ -60,7 +60,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of the tries of a job so far.
+    """Record of the tries of a job.
 
     Args:
         tries: begun.
@@ -98,7 +98,7 @@ class _JsonSerializer(Serializer):
 
 
 class _InFile(SqliteStorage):
-    """A queue in a file, which is made anew where it is damaged: the log says what is to be done."""
+    """A queue in a file. A damaged file is replaced, because the log knows the waiting submissions."""
 
     _conn: sqlite3.Connection | None
 
@@ -115,7 +115,7 @@ class _InFile(SqliteStorage):
             raise
 
     def check(self) -> None:
-        """Read the whole file; one that is damaged is made anew."""
+        """Check the file, and replace a damaged one."""
         try:
             answer = self.sql("pragma quick_check(1)", results=True)
         except sqlite3.OperationalError:
@@ -184,7 +184,7 @@ class JobQueue:
                 self.huey.enqueue(self._task.s(job.id, job.attempt))
 
     def jobs(self) -> list[Job]:
-        """What is queued, the next one first."""
+        """The queued jobs, the next one first."""
         return list(dict.fromkeys(Job(*task.args) for task in self.huey.pending()))
 
     def take(self, job: Job, worker: str) -> bool:
@@ -192,7 +192,7 @@ class JobQueue:
         return bool(self._kept.put_if_empty(f"{_LEASE}{job}", worker.encode()))
 
     def beat(self, job: Job, worker: str) -> bool:
-        """Let the lease of a job count on. False if it is no longer that worker's."""
+        """Renew the lease of a job. False if another worker has it."""
         lease = self.lease(job)
         if lease is None or lease.worker != worker:
             return False
@@ -201,7 +201,7 @@ class JobQueue:
         return True
 
     def release(self, job: Job, worker: str) -> None:
-        """Give the lease of a job back if that worker has it."""
+        """Return the lease of a job if that worker has it."""
         lease = self.lease(job)
         if lease is not None and lease.worker == worker:
             self._kept.delete_data(f"{_BEAT}{job}")
@@ -212,7 +212,7 @@ class JobQueue:
         return self.leases([job]).get(job)
 
     def leases(self, jobs: Iterable[Job]) -> dict[Job, Lease]:
-        """The leases of those jobs that somebody has in hand."""
+        """The current leases of some jobs."""
         held = {job: data.decode() for job, data in self._peek(_LEASE, jobs).items()}
         beats = {job: orjson.loads(data) for job, data in self._peek(_BEAT, held).items()}
         return {
@@ -229,12 +229,12 @@ class JobQueue:
         self._kept.put_data(f"{_RECORD}{job}", orjson.dumps(asdict(record)))
 
     def forget(self, job: Job) -> None:
-        """Let go of what is kept about a job that has ended."""
+        """Delete the records of a job that has ended."""
         for kind in (_LEASE, _BEAT, _RECORD):
             self._kept.delete_data(f"{kind}{job}")
 
     def kept(self) -> set[Job]:
-        """The jobs that anything is kept about."""
+        """The jobs with records."""
         names = [
             name.rpartition(":") for name in self._kept.result_items() if name.startswith((_LEASE, _BEAT, _RECORD))
         ]

@@ -1,4 +1,4 @@
-"""Which leases stand still: their workers are gone, or too slow to be told from it."""
+"""Finds leases that are no longer renewed: their workers are gone or too slow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fairspace.leaderboard_space.jobs.queue import Job, Lease
 
 
 class Watchdog:
-    """Sees whether leases count on, by its own clock that no change of the time moves.
+    """Watches the counters of leases with a monotonic clock.
 
     Args:
         patience: seconds after which a lease that does not count on stands still.
@@ -21,7 +21,7 @@ class Watchdog:
         self._seen: dict[Job, tuple[Lease, float]] = {}
 
     def still(self, leases: Mapping[Job, Lease]) -> dict[Job, Lease]:
-        """Those of the leases (all there are) that have counted no further for longer than the patience."""
+        """The leases whose counter has not changed for longer than the patience."""
         at = self._clock()
         seen = {job: self._seen[job][1] for job in leases if job in self._seen and self._seen[job][0] == leases[job]}
         self._seen = {job: (lease, seen.get(job, at)) for job, lease in leases.items()}

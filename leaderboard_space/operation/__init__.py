@@ -1,1 +1,1 @@
-"""What those who run a Space see of it: log lines, metrics and health."""
+"""Operation of a Space: log lines, metrics and health."""

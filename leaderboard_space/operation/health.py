@@ -1,4 +1,4 @@
-"""What those who run a Space look at: `/health`, `/health/live` and `/metrics`."""
+"""Addresses for operators: `/health`, `/health/live` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def metrics(request: Request) -> Response:
 
 
 def examine(space: Space) -> dict[str, Any]:
-    """How a Space is: `ready`, and what was found of store, workers, queue and disk; `wrong` names what is amiss."""
+    """State of a Space: `ready`, with details of store, workers, queue and disk; `wrong` names the problems."""
     wrong: list[str] = []
     try:
         last = space.state.refresh()

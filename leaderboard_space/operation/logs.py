@@ -1,4 +1,4 @@
-"""The log of what a Space does: one JSON object a line on standard error, which holds no query string.
+"""The process log: one JSON object per line on standard error, without query strings.
 
 Every line has `time`, `level`, `logger` and `message`; what happened within a request also has its `request`, the id
 that the answer carries as `X-Request-Id`. Only what was refused names a user. `OPERATION.md` lists the further fields.
@@ -20,7 +20,7 @@ _NAMES = {"levelname": "level", "name": "logger"}
 
 
 class _Lines(OrjsonFormatter):
-    """Times in UTC as the log of events has them."""
+    """Formats times in UTC like the event log."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 of logging
         """As 2026-01-31T12:00:00.000Z."""

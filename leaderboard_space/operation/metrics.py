@@ -1,4 +1,4 @@
-"""What Prometheus reads at `/metrics`: counts of this process, and the state of store, queue and machine when asked."""
+"""Prometheus metrics at `/metrics`: counters of this process, and gauges of store, queue and machine."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Metrics:
         self._refusals.labels(code).inc()
 
     def store_error(self, code: str) -> None:
-        """Count what the storage could not do."""
+        """Count an error of the storage."""
         self._store_errors.labels(code).inc()
 
     def text(self) -> bytes:
@@ -71,7 +71,7 @@ class Metrics:
         return generate_latest(self.registry)
 
     def recent(self) -> bytes:
-        """As `text`, or what that was a moment ago: whoever asks again and again costs nothing."""
+        """As `text`, cached for a moment."""
         with self._lock:
             if time.monotonic() - self._recent[0] > KEPT_SECONDS:
                 self._recent = time.monotonic(), self.text()
@@ -79,7 +79,7 @@ class Metrics:
 
 
 class _Now:
-    """What holds at the moment of asking.
+    """Gauges that are read at each request.
 
     Args:
         space: whose.
@@ -89,7 +89,7 @@ class _Now:
         self.space = space
 
     def describe(self) -> list[Metric]:
-        """Nothing: so that registering asks for nothing."""
+        """No metrics, so that registering reads nothing."""
         return []
 
     def collect(self) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""Watches the requests: each has an id, one line in the log, and a place in the metrics."""
+"""Gives each request an id, one log line, and a place in the metrics."""
 
 from __future__ import annotations
 

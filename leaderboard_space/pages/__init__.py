@@ -1,1 +1,1 @@
-"""The pages of the Space: HTML from templates, each address with all that it shows, so that any can be linked to."""
+"""The pages of the Space: HTML from templates; every address determines its content, so that it can be linked to."""

@@ -70,7 +70,7 @@ class Call:
 
 @router.get("/api")
 def api_page(request: Request) -> Response:
-    """What can be asked, with examples by curl and gradio_client."""
+    """The calls with examples for curl and gradio_client."""
     address = str(request.base_url).rstrip("/")
     shown = (entry for entry in space_of(request).state.entries() if entry.withdrawn is None)
     scored = next(((entry.benchmark, entry.entry) for entry in shown), (EXAMPLES["benchmark"], SCORED))

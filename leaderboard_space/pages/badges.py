@@ -1,4 +1,4 @@
-"""What other sites show of a row: a badge (SVG) and the row as a small page that any site may frame."""
+"""A row for other sites: a badge (SVG), and a small page that any site may frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEFT = "#2f353c"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a badge or an embedded row says.
+    """Content of a badge or an embedded row.
 
     Args:
         row: whose.

@@ -29,7 +29,7 @@ FORMATS = ("csv", "parquet", "json")
 
 @dataclass(frozen=True)
 class Header:
-    """The head of a column: where a click leads, and how the board is sorted by it now.
+    """Heading of a column: the address of a click, and the current sort order.
 
     Args:
         column: whose head it is.
@@ -108,7 +108,7 @@ def _headers(query: BoardQuery, table: BoardTable, columns: tuple[BoardColumn, .
 
 
 def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:
-    """How many of the rows that are named stand in other tables of the benchmark alone."""
+    """Number of named rows that only other tables of the benchmark have."""
     if not query.models or len(view.slices) == 1:
         return 0
     here = {row.entry for row in table.rows}

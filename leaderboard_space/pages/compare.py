@@ -77,7 +77,7 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
 
 
 def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
-    """The rows with the uncertainty of their raw values, which stands in the results' files alone."""
+    """The rows with the uncertainty of their raw values, read from the result files."""
     placed = []
     for row in rows:
         full = state.full(row.entry) if row.result is not None else None
@@ -91,7 +91,7 @@ def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
 
 
 def _why(state: State, benchmark: str, entry: str) -> str:
-    """Why a board does not have an entry, plain."""
+    """The reason why a board has no such entry, made plain."""
     logged = state.entry(entry)
     if logged is None:
         return "it is not a row of this board"

@@ -30,7 +30,7 @@ FORMATS: dict[str, tuple[str, Export]] = {
 
 @router.get("/download/{benchmark}/{standard}.{suffix}")
 def download(request: Request, benchmark: str, standard: str, suffix: str) -> Response:
-    """The rows that the board's page of these parameters has, all pages of them. SpaceError BAD_PARAMETER."""
+    """All rows that match the parameters of a board's page. SpaceError BAD_PARAMETER."""
     media_type, export = FORMATS[check_choice("the end of the address", suffix, FORMATS)]
     state = space_of(request).state
     version = state.version(benchmark)

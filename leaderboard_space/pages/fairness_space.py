@@ -115,5 +115,5 @@ def fairness_space(
 
 
 def _numbers(row: Row) -> list[str]:
-    """The sectors that a row has numbers of."""
+    """The sectors for which a row has numbers."""
     return [score for score in SECTORS if (value := value_of(row, score)) is not None and value.value is not None]

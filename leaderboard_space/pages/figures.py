@@ -29,7 +29,7 @@ ENVIRONMENT.globals["plotly_address"] = PLOTLY
 
 @router.get("/figures/{benchmark}/{standard}/{name}.json")
 def figure(request: Request, benchmark: str, standard: str, name: str, models: str = "") -> Response:
-    """A figure, of the models that are named or of the board."""
+    """A figure of the named models, or of the board."""
     drawing = GALLERY.drawing(space_of(request).state, benchmark, standard, name, split_models(models))
     tag = f'"{hashlib.sha256(drawing.json).hexdigest()[:24]}"'
     headers = {"Cache-Control": "public, max-age=60", "ETag": tag, "X-Content-Type-Options": "nosniff"}
@@ -52,7 +52,7 @@ def plotly_script(request: Request) -> Response:
 
 @router.get("/site/plotly/{version}.js")
 def other_version(version: str) -> Response:
-    """Another version of plotly.js than the one that is installed."""
+    """Refuse another version of plotly.js than the installed one."""
     problem = f"plotly {version}"
     raise SpaceError("UNKNOWN_PAGE", "plotly.js", repr(problem[:60]), PLOTLY, "reload the page")
 

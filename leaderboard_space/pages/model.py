@@ -1,4 +1,4 @@
-"""The page of a row, `/model/<benchmark>/<entry>`: all that stands behind its place; evidence has its own address."""
+"""The page of a row, `/model/<benchmark>/<entry>`: its values and how they were made; evidence has its own address."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
 
 @router.get("/model/{benchmark}/{entry}/evidence/{name}")
 async def evidence(request: Request, benchmark: str, entry: str, name: str, standard: str = "") -> Response:
-    """What one value of a row was made from."""
+    """The evidence of one value of a row."""
     return await with_store(_evidence, request, benchmark, entry, name, standard)
 
 
@@ -138,7 +138,7 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
-    """'7 printed rows have no error': what else leaves a range of ranks open; '' where all ranked rows have one."""
+    """'7 printed rows have no error': a note on rows that limit the range of ranks; '' if there are none."""
     without = [other for other in rows if other.rank is not None and other.tier is None and other.cohort == row.cohort]
     if row.rank_range is None or not without:
         return ""
@@ -147,12 +147,12 @@ def without_error(rows: Sequence[Row], row: Row) -> str:
 
 
 def site_of(request: Request) -> str:
-    """Where this Space is reached, for code that stands on other sites."""
+    """Address of this Space, for code on other sites."""
     return f"{request.url.scheme}://{request.url.netloc}"
 
 
 def standing(state: State, view: View, standard: str, row: Row) -> Standing:
-    """How a row stands under a standard."""
+    """Rank, score and labels of a row under a standard."""
     ranked = find_row(state, view.benchmark, standard, row.entry)
     total = total_of(view, ranked)
     rank = "a baseline, not ranked" if ranked.provenance == "baseline" else number(ranked.rank, 0)

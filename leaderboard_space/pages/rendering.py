@@ -1,4 +1,4 @@
-"""Answers that hold a page: a template with its values, and headers that let a browser run no scripts but ours."""
+"""Pages as answers: a rendered template, with headers that allow only this site's scripts."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def answer(
     evaluates: bool = False,
     ancestors: str = HUB,
 ) -> Response:
-    """A rendered page, or that it is the one that the browser has; arguments as for `page`."""
+    """A rendered page, or 304 if the browser has it; arguments as for `page`."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     visitor = current_user(request) is None
     headers = {

@@ -28,7 +28,7 @@ MOST = 200
 
 @router.get("/standards")
 def standards(request: Request) -> Response:
-    """All of them, with what sets each apart."""
+    """All standards, with their differences."""
     listed = []
     for view in VIEWS.values():
         about = find_benchmark(view.benchmark)
@@ -42,7 +42,7 @@ def standards(request: Request) -> Response:
 
 @router.get("/standard/{benchmark}/{name}")
 def standard(request: Request, benchmark: str, name: str) -> Response:
-    """What one standard fixes, what changed, and what that does to ranks."""
+    """One standard: parameters, changes, and their effect on ranks."""
     state = space_of(request).state
     rows = board_of(state, benchmark, name)
     about = find_benchmark(benchmark)

@@ -1,4 +1,4 @@
-"""What became of a submission, and who waits before it."""
+"""Pages of a submission and of the queue."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """Where it stands, in a few words."""
+        """The state in a few words."""
         submission, progress = self.submission, self.progress
         if submission.outcome == "scored":
             return "scored; the same result was on the board before" if submission.same else "scored"
@@ -51,13 +51,13 @@ class Standing:
 
 
 def standing(space: Space, submission: Submission) -> Standing:
-    """Where a submission stands now."""
+    """The current state of a submission."""
     return Standing(submission, space.jobs.progress(submission))
 
 
 @router.get("/submission/{name}")
 def submission_page(request: Request, name: str) -> Response:
-    """What became of a submission. Who knows its id may look; nothing there tells how to reach anybody."""
+    """The page of a submission; anybody who knows its id may open it, and it shows no contact."""
     space = space_of(request)
     space.state.refresh()
     stored = space.state.submission(name)
@@ -85,7 +85,7 @@ def _row(space: Space, stored: Submission) -> Row | None:
 
 @router.get("/queue")
 def queue_page(request: Request) -> Response:
-    """Who waits, the next one first, and what is being scored."""
+    """The queue: running submissions, then waiting ones in order."""
     space, user = space_of(request), current_user(request)
     space.state.refresh()
     waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]

@@ -23,7 +23,7 @@ Disallow: /api/v1/submissions
 
 @router.get("/errata")
 def errata(request: Request) -> Response:
-    """Where published tables contradict their own definitions; an anchor for each, such as `#e-iris-02`."""
+    """Errata of published tables, with anchors such as `#e-iris-02`."""
     return page(request, "errata.html.jinja", max_age=300, document=document("cards/errata.md"))
 
 
@@ -46,11 +46,11 @@ def how_to_submit(request: Request) -> Response:
 
 @router.get("/robots.txt")
 def robots() -> Response:
-    """What programs that read everything are asked to leave alone."""
+    """Addresses that crawlers should not read."""
     return Response(ROBOTS, headers={"Cache-Control": "public, max-age=86400"}, media_type="text/plain")
 
 
 @router.get("/about")
 def about(request: Request) -> Response:
-    """What the boards show, in which words, and what they cannot say."""
+    """About the boards: terms, and what scores do not show."""
     return page(request, "about.html.jinja", max_age=300, views=VIEWS.values())

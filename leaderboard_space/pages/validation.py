@@ -1,4 +1,4 @@
-"""Is IRIS itself to be trusted, at `/validation`: over the paper's models, and over the ranked ones scored here."""
+"""Validation of IRIS at `/validation`, with the paper's models and with the ranked models scored here."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def matrix(correlations: Sequence[Correlation]) -> dict[tuple[str, str], Cell]:
 
 @dataclass(frozen=True)
 class Moved:
-    """Changes of one kind: those that move a rank, how many move none, and those that cannot be made.
+    """Changes of one kind: those that move a rank, the number that move none, and those that cannot be computed.
 
     Args:
         moving: the largest move first.

@@ -35,7 +35,7 @@ CODES: dict[str, str] = {
 
 
 class StorageError(CodedError):
-    """What the storage cannot do."""
+    """An operation that the storage cannot perform."""
 
     codes = CODES
 
@@ -50,7 +50,7 @@ class Storage(Protocol):
     trouble: StorageError | None
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
-        """Make files and events durable, the files first; all of them or, after an error, a part that does no harm.
+        """Store files, then events, durably; after an error a harmless part of them may be stored.
 
         Args:
             drafts: in order; one whose key is in the log already is not appended again.
@@ -63,7 +63,7 @@ class Storage(Protocol):
         """
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """The events with a number above `after`, also those that other writers appended meanwhile."""
+        """The events with a number above `after`, including those of other writers."""
 
     def find(self, key: str) -> Event | None:
         """The event of that key."""
@@ -72,26 +72,26 @@ class Storage(Protocol):
         """A file's content. StorageError STORE_MISSING."""
 
     def local(self, path: str) -> AbstractContextManager[Path]:
-        """A file as one that can be opened, for as long as the context lasts. StorageError STORE_MISSING."""
+        """A local path of a file while the context lasts. StorageError STORE_MISSING."""
 
     def close(self) -> None:
-        """Finish what is on its way."""
+        """Finish running writes."""
 
 
 def submission_path(sha256: str) -> str:
-    """Where a handed-in file lies."""
+    """Path of a submitted file."""
     return f"submissions/{_digits(sha256)[:2]}/{sha256}.zip"
 
 
 def result_path(benchmark: str, key: str) -> str:
-    """Where a result lies. UsageError if there is no such benchmark."""
+    """Path of a result. UsageError if there is no such benchmark."""
     if benchmark not in NAMES:
         raise UsageError(f"There is no benchmark {benchmark!r}. Known: {', '.join(NAMES)}.")
     return f"results/{benchmark}/{_digits(key)[:2]}/{key}.json"
 
 
 def vouched_by(path: str) -> str:
-    """The key of the event that tells a result's sha256; '' for a submission, whose name tells it."""
+    """Key of the event that holds the sha256 of a file; '' for a submission, whose name holds it."""
     return f"result:{Path(path).stem}" if path.startswith("results/") else ""
 
 

@@ -1,4 +1,4 @@
-"""Whether a store is sound: the log, the files that it speaks of, what it comes to; and mending the log of a folder."""
+"""Check a store (log, files, state), and repair the log of a folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairspace.submissions.errors import UsageError
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found.
+    """Result of a check.
 
     Args:
         events: in the log.
@@ -35,7 +35,7 @@ class Checked:
 
 
 def check(storage: Storage) -> Checked:
-    """Fold the log from its beginning, and read every file that it speaks of. StorageError for a damaged log."""
+    """Fold the whole log and read every file that it names. StorageError for a damaged log."""
     state = State(storage)
     number = state.refresh()
     faults: list[StorageError] = []
@@ -63,7 +63,7 @@ def _check_submission(storage: Storage, sha256: str) -> None:
 
 @dataclass(frozen=True)
 class Mended:
-    """What was done to a log.
+    """Result of a repair.
 
     Args:
         events: that it holds now.
@@ -77,7 +77,7 @@ class Mended:
 
 
 def mend(root: Path) -> Mended:
-    """Cut the log of a folder before its first damaged line; what was cut off is put aside. UsageError: no log there.
+    """Cut the log of a folder before its first damaged line; the rest is put aside. UsageError: no log there.
 
     Nothing else may use the store: a process that had read what is cut off refuses the log from then on.
     Only the events before that line are known to be what was appended. Those behind it may have been told to somebody;

@@ -59,7 +59,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Waiting:
-    """What somebody appends, until it is committed."""
+    """An append that waits for its commit."""
 
     drafts: Sequence[Draft]
     files: Mapping[str, Path | bytes]
@@ -128,7 +128,7 @@ class HubStorage:
         return waiting.done.result()
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """See `Storage.events`; what others append comes some seconds later, or at once after `sync`."""
+        """See `Storage.events`; events of other writers appear after some seconds, or at once after `sync`."""
         if self._head is None:
             self.sync()
         elif time.monotonic() - self._asked > self._every:
@@ -165,7 +165,7 @@ class HubStorage:
             yield file
 
     def _fetch(self, path: str) -> None:
-        """Make a copy of a file. StorageError, at once while the Hub was just found not to answer."""
+        """Copy a file from the Hub. StorageError; at once if the Hub has just failed to answer."""
         with self._trying:
             trouble, now = self.trouble, time.monotonic()
             if trouble is not None and trouble.code == "STORE_UNAVAILABLE":
@@ -177,7 +177,7 @@ class HubStorage:
         self._guarded(lambda: self._files.put(path, partial(self._download, path)))
 
     def close(self, seconds: float = 20.0) -> None:
-        """See `Storage.close`; what is not done by then was told to nobody."""
+        """See `Storage.close`; unfinished writes were never confirmed."""
         with self._starting:
             self._closing.set()
             self._waiting.put(None)
@@ -191,7 +191,7 @@ class HubStorage:
             self._mirror.close()
 
     def _start(self, target: Callable[[], None]) -> None:
-        """Start a thread unless it goes on already; one that died is told as trouble and started again."""
+        """Start a thread unless it runs; a thread that died is reported and started again."""
         with self._starting:
             thread = self._threads.get(target)
             if thread is not None and (thread.is_alive() or self._closing.is_set()):
@@ -202,14 +202,14 @@ class HubStorage:
             self._threads[target].start()
 
     def _unexpected(self, what: str) -> StorageError:
-        """Trouble that is none of the Hub's."""
+        """An error that does not come from the Hub."""
         log.error("%s", what, exc_info=sys.exc_info()[0] is not None)
         where, mend = f"datasets/{self.repo_id}", "see the log of this process; it is tried again by itself"
         self.trouble = StorageError("STORE_FAULT", where, what, "a store that can be read and written", mend)
         return self.trouble
 
     def _poll(self) -> None:
-        """The thread that asks for the head while somebody reads."""
+        """Thread: ask for the head while there are readers."""
         while self._nudged.wait() and not self._closing.is_set():
             self._nudged.clear()
             try:
@@ -220,7 +220,7 @@ class HubStorage:
                 self._unexpected(f"reading the log failed: {type(error).__name__}: {error}")
 
     def _write(self) -> None:
-        """The thread that commits."""
+        """Thread: commit waiting appends."""
         while (first := self._waiting.get()) is not None:
             batch = [first]
             if any(draft.key not in self._mirror.log for draft in first.drafts):
@@ -234,7 +234,7 @@ class HubStorage:
             self._settle(batch)
 
     def _settle(self, batch: Sequence[_Waiting]) -> None:
-        """Commit what waits, and tell those who wait. One that the Hub refuses does not take the others with it."""
+        """Commit waiting appends and report to their callers; one that the Hub refuses does not fail the others."""
         try:
             self._guarded(partial(self._commit, batch))
             stored = [[self._mirror.find(draft.key) for draft in waiting.drafts] for waiting in batch]
@@ -264,7 +264,7 @@ class HubStorage:
                 requests.missed(trouble)
 
     def _try(self, requests: Requests, batch: Sequence[_Waiting]) -> None:
-        """One commit on top of the head that was read, if there is anything new."""
+        """Make one commit on top of the last head that was read, if there is anything new."""
         lines = self._mirror.following([draft for waiting in batch for draft in waiting.drafts])
         if not lines:
             return
@@ -303,7 +303,7 @@ class HubStorage:
         self._head, self._sizes = head, sizes
 
     def _catch_up(self, requests: Requests) -> None:
-        """Read the log at the head, from where the copy ends. StorageError STORE_CORRUPT, BuildError of `requests`."""
+        """Read the new part of the log at the head. StorageError STORE_CORRUPT, BuildError of `requests`."""
         head = requests.ask(self._repository.head)
         self._asked = time.monotonic()
         if head == self._head or time.monotonic() - self._heads.get(head, -math.inf) < _STALE:
@@ -328,7 +328,7 @@ class HubStorage:
         self._remember_head(head, [there.size for there in segments])
 
     def _forget(self, what: str) -> None:
-        """Begin the copy anew: it is of another repository. STORE_CORRUPT if somebody was told what it says."""
+        """Start a new copy, because this one is of another repository. STORE_CORRUPT if it was read already."""
         if self._given:
             self._damaged(f"the log {what} since it was read")
         self._checked = set()
@@ -346,7 +346,7 @@ class HubStorage:
             raise StorageError("STORE_MISSING", where, f"no file {path}", "every file that the log names", mend)
 
     def _guarded(self, action: Callable[[], Answer]) -> Answer:
-        """Do something that asks the Hub; its errors become `StorageError`."""
+        """Run an action that contacts the Hub; its errors become `StorageError`."""
         try:
             result = action()
         except BuildError as error:
@@ -365,5 +365,5 @@ class HubStorage:
 
 
 def segment_path(number: int) -> str:
-    """Where a part of the log lies, from 1."""
+    """Path of a part of the log, numbered from 1."""
     return f"events/{number:08}.jsonl"

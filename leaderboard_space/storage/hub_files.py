@@ -1,4 +1,4 @@
-"""Files of a store on the Hub that lie on this machine too, as many as there is room for."""
+"""A size-limited local cache of files of a store on the Hub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ABANDONED = 86_400.0
 
 
 class _Flight:
-    """A file that is being fetched; one that nobody fetches or waits for is forgotten."""
+    """A running download; dropped when no thread needs it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -44,7 +44,7 @@ class Files:
 
     @contextmanager
     def held(self, path: str) -> Iterator[Path]:
-        """Where the copy of a file lies, or would lie; it is not removed for as long as the context lasts."""
+        """Path of the copy of a file, whether it exists or not; it is not removed while the context lasts."""
         file = self._folder / path
         with self._lock:
             self._held[file] += 1
@@ -58,7 +58,7 @@ class Files:
 
     @contextmanager
     def alone(self, path: str) -> Iterator[None]:
-        """While no other thread of this process fetches that file."""
+        """A lock per file against downloads in other threads of this process."""
         with self._lock:
             flight = self._flights.setdefault(path, _Flight())
         with flight.lock:
@@ -81,7 +81,7 @@ class Files:
         self._make_room(file)
 
     def keep(self, path: str, content: Path | bytes) -> None:
-        """Make a copy of what lies here anyway."""
+        """Copy a local file or bytes into the cache."""
         if isinstance(content, bytes):
             self.put(path, lambda part: part.write_bytes(content))
         else:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Repository:
-    """A dataset repository.
+    """A dataset repository on the Hub.
 
     Args:
         repo_id: `namespace/name`.
@@ -25,7 +25,7 @@ class Repository:
         self.repo_id, self._hub = repo_id, HfApi(endpoint=endpoint, token=token)
 
     def head(self) -> str:
-        """The commit of the main branch; the repository is made if there is none that we may see."""
+        """The commit of the main branch; the repository is created if it does not exist or is not visible."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
         try:

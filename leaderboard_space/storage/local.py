@@ -117,11 +117,11 @@ class LocalStorage:
         yield file
 
     def close(self) -> None:
-        """See `Storage.close`; nothing is on its way here."""
+        """See `Storage.close`; there is nothing to finish."""
 
     @contextmanager
     def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
-        """The log, while no other process is in the middle of an append: what it writes may yet be taken back."""
+        """The log, locked against appends of other processes."""
         if len(self._log) and not (self.root / LOG).is_file():
             raise self._log.damaged("the log is gone")
         with (self.root / LOG).open(mode) as log:
@@ -149,7 +149,7 @@ class LocalStorage:
             os.fsync(log.fileno())
 
     def _append(self, log: IO[bytes], drafts: Sequence[Draft]) -> None:
-        """All new events with one write, which is on the disk when it is told."""
+        """Append all new events with one write, synced to the disk."""
         lines = self._log.following(drafts)
         if not lines:
             return
@@ -165,14 +165,14 @@ class LocalStorage:
             self._log.note(line)
 
     def _tidy(self) -> None:
-        """Once, remove what writers that were killed left behind."""
+        """Remove files that killed writers left behind, once."""
         if not self._tidied:
             self._tidied = True
             tidy(self.root)
 
 
 def tidy(root: Path) -> None:
-    """Remove what writers that were killed left behind; others may write, or do the same, meanwhile."""
+    """Remove files that killed writers left behind; other processes may write at the same time."""
     before = time.time() - _ABANDONED
     for part in (root / PARTS).glob("*"):
         with suppress(FileNotFoundError):
@@ -181,14 +181,14 @@ def tidy(root: Path) -> None:
 
 
 def put_aside(root: Path, torn: bytes) -> Path:
-    """Keep what is taken off the end of a log, for a person to look at."""
+    """Save the cut-off end of a log for inspection."""
     target = root / TORN / hashlib.sha256(torn).hexdigest()
     place(write_part(root / PARTS, torn), target)
     return target
 
 
 def write_part(folder: Path, content: Path | bytes) -> Path:
-    """A new file in a folder, whole and on the disk."""
+    """Write a new file completely and sync it to the disk."""
     make_folder(folder)
     handle, name = tempfile.mkstemp(dir=folder)
     try:
@@ -209,14 +209,14 @@ def write_part(folder: Path, content: Path | bytes) -> Path:
 
 
 def place(part: Path, target: Path) -> None:
-    """Give a written file its name, so that it is there whole, also after a power cut, or not at all."""
+    """Give a written file its name atomically, so that it exists completely or not at all, even after a power cut."""
     make_folder(target.parent)
     part.replace(target)
     sync_folder(target.parent)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder that lasts, and those above it."""
+    """Create a folder and its parents durably."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -224,7 +224,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last."""
+    """Sync the entries of a folder to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

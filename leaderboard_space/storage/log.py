@@ -1,4 +1,4 @@
-"""The lines of a log in one file, and where each of them lies: what the events say is read again when it is asked for.
+"""A log in one file, with an index of its lines; events are read from the file when they are needed.
 
 `LocalStorage` has the log itself in such a file, `HubStorage` a copy of it.
 """
@@ -20,7 +20,7 @@ BATCH = 256
 
 
 class Log:
-    """What is known of a log: for each event its key and where its line begins.
+    """Index of a log: key and offset of each event.
 
     Args:
         where: the log, for errors.
@@ -68,7 +68,7 @@ class Log:
             pass
 
     def check(self, stream: IO[bytes]) -> None:
-        """Whether the last line that is known still stands where it stood. StorageError STORE_CORRUPT."""
+        """Check that the last known line is still at its offset. StorageError STORE_CORRUPT."""
         self._check_size(stream)
         if len(self):
             stream.seek(self._begins[-1])
@@ -76,7 +76,7 @@ class Log:
                 raise self.damaged("it was replaced while it was in use")
 
     def note(self, line: bytes) -> Event:
-        """Take a line as the next one. StorageError STORE_CORRUPT if it does not follow from those before."""
+        """Add the next line to the index. StorageError STORE_CORRUPT if it does not follow from those before."""
         number = len(self) + 1
         event = self._event(line, number)
         if event.previous != self.previous or event.line() != line or event.key in self._numbers:
@@ -109,7 +109,7 @@ class Log:
         return list(lines.values())
 
     def write(self, stream: IO[bytes], lines: Sequence[bytes]) -> None:
-        """Put lines at the end of the file. OSError if not all can be written; then none is there.
+        """Append lines to the file. OSError if not all can be written; then none is kept.
 
         Not by the stream: what its buffer still held after an error would come to the end of the file later.
         """
@@ -122,7 +122,7 @@ class Log:
             raise
 
     def damaged(self, what: str) -> StorageError:
-        """The error for a log that is not the one that was read before."""
+        """The error for a log that changed after it was read."""
         return StorageError("STORE_CORRUPT", self.where, what, "a log that only grows", self.mend)
 
     def _check_size(self, stream: IO[bytes]) -> None:

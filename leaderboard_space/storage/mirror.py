@@ -1,4 +1,4 @@
-"""A copy of a log that lies elsewhere, in a folder of this machine, so that a start need not fetch all of it again."""
+"""A local copy of a remote log, so that a restart need not download all of it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Mirror:
             return self._stream.read(end - begin)
 
     def close(self) -> None:
-        """Leave the copy to the next process."""
+        """Release the copy for the next process."""
         self._stream.close()
         self._claim.close()
 

@@ -1,1 +1,1 @@
-"""What stands between a request and a page: who asks, the guard, kept answers, uploads and refusals."""
+"""Between request and page: identity, limits, cached answers, uploads and errors."""

@@ -1,4 +1,4 @@
-"""Whole answers, kept for visitors as long as the board that they are about stands: fifty readers of it cost one."""
+"""A cache of whole answers for visitors, valid until their board changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_ALL = re.compile(r"/(?:compare|fairness-space|standards|validation|standard/
 
 @dataclass(frozen=True)
 class Answer:
-    """What the application answered.
+    """An answer of the application.
 
     Args:
         status: of the answer.
@@ -66,7 +66,7 @@ class Answer:
 
 
 class _Kept:
-    """Answers that are kept, those that were asked for last.
+    """The most recently used answers.
 
     Args:
         most: bytes of them all; a single one may take an eighth of it.
@@ -118,7 +118,7 @@ class Answers:
 
     @property
     def size(self) -> int:
-        """Bytes of what is kept."""
+        """Size of the cache in bytes."""
         return sum(kept.size for kept in self._kept.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Who asks, and over which scheme, where proxies stand before the Space and say so in the head of a request."""
+"""Client address and scheme behind proxies, from the headers of a request."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Forwarded:
         return self._in_a_space
 
     def _client(self, text: str) -> str:
-        """What a proxy named, '' if that is no client: a proxy as well, or no address."""
+        """The client that a proxy names; '' if it is another proxy or no address."""
         address = _address(text.strip())
         if address is None or (self._is_proxy(str(address)) if self.networks else not address.is_global):
             return ""

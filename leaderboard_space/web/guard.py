@@ -1,4 +1,4 @@
-"""What stands before every page and call: it refuses what is too large, too slow, too much, or not asked for by a user.
+"""Limits before every page and call: refuses requests that are too large, too slow, too many or forged.
 
 A refusal is answered as every other one is, and leaves one line in the log (`refusals.refuse`).
 """
@@ -43,7 +43,7 @@ FULL_UPLOADS_AN_HOUR = 10
 
 
 class Guard:
-    """Middleware before everything that answers; what it needs to know of the user is in the session or a token.
+    """Middleware before everything else; it knows the user from the session or a token.
 
     Args:
         app: what answers.
@@ -96,7 +96,7 @@ class Guard:
                 self._end_upload(uploader, received)
 
     def _count(self, request: Request) -> None:
-        """Count a request, that with a token that is not valid as well. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
+        """Count a request, also one with an invalid token. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
         path, most = request.scope["path"], self.settings.requests_a_minute
         invalid: SpaceError | None = None
         try:
@@ -193,7 +193,7 @@ def _too_many(problem: str) -> SpaceError:
 
 
 def _closing(send: Send) -> Send:
-    """Ends the connection with the answer, so that the rest of a refused body is not read."""
+    """Close the connection after the answer, so that the rest of a refused body is not read."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Who asks: a user who signed in at the Hub, a program with a user's token, or `local` with `--insecure-local`."""
+"""The user of a request: signed in at the Hub, a program with a token, or `local` with `--insecure-local`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def space_of(request: HTTPConnection) -> Space:
 
 
 def current_user(request: HTTPConnection) -> User | None:
-    """Who asks; None for a visitor. SpaceError TOKEN_INVALID."""
+    """The user of a request; None for a visitor. SpaceError TOKEN_INVALID."""
     if USER not in request.scope:
         request.scope[USER] = None  # for the page that says that the token is not valid
         request.scope[USER] = _found(request)
@@ -32,7 +32,7 @@ def current_user(request: HTTPConnection) -> User | None:
 
 
 def required_user(request: HTTPConnection) -> User:
-    """Who asks. SpaceError SIGN_IN_REQUIRED for a visitor."""
+    """The user of a request. SpaceError SIGN_IN_REQUIRED for a visitor."""
     user = current_user(request)
     if user is None:
         raise SpaceError("SIGN_IN_REQUIRED", "the request", "no user", "a signed-in user", "sign in, or send a token")

@@ -1,4 +1,4 @@
-"""How much one client may ask for: requests by the minute, and uploads by the hour."""
+"""Rate limits per client: requests per minute and uploads per hour."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Rate:
         return enough
 
     def left(self, client: str) -> float:
-        """What a client may still take at once; below 0 for one who spent more."""
+        """Units that a client may still take; below 0 after overspending."""
         with self._lock:
             return self._of(client, self._clock())
 
     def spend(self, client: str, units: float) -> None:
-        """Take units that turned out to be used, whether there are as many left or not."""
+        """Take units that were used, even if there are fewer left."""
         with self._lock:
             now = self._clock()
             left = self._of(client, now)
@@ -60,7 +60,7 @@ USER = "fairspace.user"
 
 
 def client(request: HTTPConnection) -> str:
-    """Who is counted: the user, or the address of a visitor."""
+    """The key of a rate limit: the user, or the address of a visitor."""
     user = request.scope.get(USER)
     return user.name if user else address(request)
 

@@ -1,4 +1,4 @@
-"""How the Space says no: every error as a page, or as JSON under `/api/`, with code, place, find and a remedy."""
+"""Errors as answers: a page, or JSON under `/api/`, with code, place, finding and remedy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LONGEST = 300
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Let the application answer every error in our way."""
+    """Register the error handlers of the application."""
     app.add_exception_handler(SpaceError, _answer)
     app.add_exception_handler(StorageError, _answer)
     app.add_exception_handler(UsageError, _answer)
@@ -47,7 +47,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def refuse_the_rest(app: FastAPI) -> None:
-    """Let no address under `/api/` reach what is mounted after this, which would refuse it in another form."""
+    """Answer unknown addresses under `/api/`, before Gradio would answer them in another form."""
     app.add_route("/api/{rest:path}", _refuse_unknown, [*METHODS], LAST, include_in_schema=False)
 
 
@@ -57,7 +57,7 @@ async def _answer(request: Request, error: Exception) -> Response:
 
 
 def as_space_error(request: Request, error: Exception) -> SpaceError:
-    """What is told to the client; what went wrong within the Space is told in the log alone."""
+    """The error for the client; internal errors appear only in the log."""
     if CUT in request.scope:
         error = request.scope[CUT]
     if isinstance(error, SpaceError):
@@ -95,7 +95,7 @@ def _of_status(request: Request, error: HTTPException) -> SpaceError:
 
 
 def unknown(request: Request) -> SpaceError:
-    """What is wrong with an address that nothing answers to, or not to this method."""
+    """The error for an unknown address, or for a wrong method."""
     path = request.url.path
     if allowed := [method for method in METHODS if _answers(request, method)]:
         expected = ", ".join(allowed)
@@ -139,7 +139,7 @@ def refuse(request: Request, error: SpaceError) -> Response:
 
 
 def note(request: HTTPConnection, error: SpaceError) -> None:
-    """Leave one line of a refusal in the log, however often it is told on its way out.
+    """Log an error once, however many handlers it passes.
 
     Of too many requests, a client leaves one line a minute.
     """

@@ -1,4 +1,4 @@
-"""Signing in at the Hub: huggingface_hub's OAuth, kept to this Space and to what is needed of it."""
+"""Sign-in at the Hub with huggingface_hub's OAuth, limited to this Space and to the data that it needs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def attach_sessions(app: FastAPI) -> None:
 
 
 class SignIn:
-    """Keeps of a sign-in what is needed, and lets it lead nowhere else.
+    """Middleware that keeps only the needed data of a sign-in and allows no redirect to other sites.
 
     The cookie holds the user's name and organisations, and none of the Hub's tokens: they would let who steals it act
     on the Hub, and would make it larger than browsers keep.
@@ -94,7 +94,7 @@ class SignIn:
 
 
 def _told(request: Request) -> dict[str, object]:
-    """What the cookie holds after a sign-in; nothing after signing out."""
+    """Content of the session cookie after a sign-in; empty after signing out."""
     answer = parse_huggingface_oauth(request)
     if request.url.path == LOGOUT or answer is None or not answer.user_info.preferred_username:
         return {}

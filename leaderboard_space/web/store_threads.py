@@ -1,4 +1,4 @@
-"""Threads of requests that write to the store or fetch a file of it: a store that does not answer holds no others."""
+"""Separate threads for requests that wait for the store, so that a slow store blocks no other request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITER: RunVar[CapacityLimiter] = RunVar("threads for the store")
 
 
 async def with_store(function: Callable[Given, Found], *arguments: Given.args, **named: Given.kwargs) -> Found:
-    """What a function gives that waits for the store, from one of a few threads of their own."""
+    """Run a function that waits for the store in one of these threads."""
     limiter = _LIMITER.get(None)
     if limiter is None:
         limiter = CapacityLimiter(THREADS)

@@ -1,4 +1,4 @@
-"""Tokens, with which the programs of a signed-in user ask in the user's name."""
+"""Tokens with which programs act for a signed-in user."""
 
 from __future__ import annotations
 

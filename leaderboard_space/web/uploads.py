@@ -23,7 +23,7 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 
 @asynccontextmanager
 async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
-    """The file that came, for as long as the context lasts, and the organisation that it is handed in for.
+    """The uploaded file, while the context lasts, and the organisation of the submission.
 
     Nothing of its name is used. SpaceError UPLOAD_MISSING.
     """

@@ -1,4 +1,4 @@
-"""Figures: what each one shows, how it is read, its numbers as a table, and drawings kept while they are right.
+"""Figures: what each shows, how to read it, its numbers as a table, and how it is drawn.
 
 A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
 """
@@ -36,7 +36,7 @@ class Table:
 
     @cached_property
     def html(self) -> Markup:
-        """The table as HTML, made once for all pages that a drawing stands on."""
+        """The table as HTML, computed once."""
         heads = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
         lines = []
         for first, *cells in self.rows:
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of some models: its numbers at once, and how it is drawn when it is asked for.
+    """A figure of some models: its numbers, and a function that draws it on demand.
 
     Args:
         draw: None where there is nothing to draw; `note` says why.
@@ -73,7 +73,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class _Fit:
-    """The rows of a board that have what a figure shows: their places on it, and their order; and those without."""
+    """The rows of a board with and without the values of a figure."""
 
     places: dict[str, int]
     order: list[Row]
@@ -87,7 +87,7 @@ class _Fit:
         return cls(fit, order, [row for row in rows if row.entry not in fit])
 
     def note(self, drawn: int) -> str:
-        """What is left out: rows that there is no room for, and those that do not have it."""
+        """A note on the rows that are left out."""
         parts = []
         if drawn < len(self.order):
             parts.append(
@@ -103,7 +103,7 @@ _FITTING: BoardCache[_Fit] = BoardCache(64)
 
 @dataclass(frozen=True)
 class Source:
-    """What a figure is drawn from.
+    """Input of a figure.
 
     Args:
         state: of the store.
@@ -120,10 +120,10 @@ class Source:
     chosen: tuple[Row, ...] = ()
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
-        """At most so many rows that have what a figure shows, in the board's order, and what is left out.
+        """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
 
-        First the chosen ones, then printed rows and baselines to compare with, then by rank. `what` names what `has`
-        looks for: it is asked once for all rows of a board.
+        Selected rows first, then printed rows and baselines, then by rank. `what` names the test `has`, whose result is
+        cached per board.
         """
         fit = _FITTING.get_or_make(
             (self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has)
@@ -142,7 +142,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that a benchmark has.
+    """A figure of a benchmark.
 
     Args:
         name: in its address.

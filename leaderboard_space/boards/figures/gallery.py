@@ -34,7 +34,7 @@ class Placed:
 
 
 class Gallery:
-    """Draws figures and keeps the drawings as long as the board they were made from stands.
+    """Draws figures and caches the drawings until their board changes.
 
     Args:
         figures: (benchmark, name) -> figure.

@@ -59,7 +59,7 @@ class Series:
 
 
 def label(model: str) -> str:
-    """A model's name where there is little room."""
+    """A model's name, shortened for an axis or legend."""
     return plot(shortened(plain(model), LONGEST))
 
 
@@ -72,7 +72,7 @@ def empty(text: str) -> go.Figure:
 
 
 def radar(names: Sequence[str], series: Sequence[Series], top: float, ring: float | None = None) -> go.Figure:
-    """Scores around a circle, from 0 at the centre to `top` at the rim, where what is larger stands, too.
+    """Radar chart from 0 at the centre to `top` at the rim; larger scores are drawn at the rim.
 
     A score without a number leaves a gap. `ring` is drawn as a dotted circle.
     """

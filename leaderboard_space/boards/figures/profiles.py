@@ -1,4 +1,4 @@
-"""IRIS' profile codes: the eight archetypes in words, who has which, and where a printed code breaks its own rule."""
+"""IRIS' profile codes: the eight archetypes, the models of each, and codes that contradict their rule."""
 
 from __future__ import annotations
 

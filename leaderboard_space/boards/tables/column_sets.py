@@ -57,7 +57,7 @@ def column_sets(
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
-    """Columns of the sectors that a standard has beside those of the page, where rows have a score for them."""
+    """Columns for further sectors of a standard, if rows have a score for them."""
     on_page = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
     standards = find_benchmark(view.benchmark).standards.values()
     sectors = dict.fromkeys(
@@ -67,7 +67,7 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
 
 
 def _behind(part: Slice) -> Callable[[Row], Cell]:
-    """What stands behind the scores that a table shows of a row."""
+    """The evidence for the scores of a row in a table."""
 
     def cell(row: Row) -> Cell:
         of = [column.of(row) for column in (part.total, *part.columns)]
@@ -101,7 +101,7 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
 
 
 def scale(numbers: Sequence[float]) -> tuple[float, float]:
-    """From where to where a column's lines reach: 0 and the numbers, but what lies far out stands at the rim.
+    """The scale of a column's lines: 0 and the numbers; outliers are drawn at its end.
 
     Far out is Tukey's outer fence, three times the middle half's width away from it.
     """
@@ -113,7 +113,7 @@ def scale(numbers: Sequence[float]) -> tuple[float, float]:
 
 
 def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
-    """How sure the total is."""
+    """Columns for the uncertainty of the total."""
 
     def format_of(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
         return lambda row: Cell(column.format(of(row)))
@@ -157,7 +157,7 @@ def _worst(column: Column, up: bool) -> BoardColumn:
 
 
 def _coverage(column: Column, up: bool) -> BoardColumn:
-    """The share of the expected samples that a score was made from, and its worst case."""
+    """The share of valid samples of a score, and its worst case."""
 
     def share(row: Row) -> float | None:
         value = column.of(row)

@@ -1,4 +1,4 @@
-"""The columns of a board's page: what stands in a cell, and what it is sorted by."""
+"""Columns of a board's page: their cells and sort keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = float | str | None
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell; all of it is plain text.
+    """Content of a cell, as plain text.
 
     Args:
         text: the number, or the state in words.
@@ -104,7 +104,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) ->
 
 
 def bounds(column: Column, row: Row) -> str:
-    """'41.20 to 56.00' where missing samples leave a score open; '' where they do not."""
+    """'41.20 to 56.00' if missing samples leave the score open; '' if not."""
     value = column.of(row)
     if value is None or value.value is None or value.low is None or value.high is None:
         return ""
@@ -113,7 +113,7 @@ def bounds(column: Column, row: Row) -> str:
 
 
 def worst_case(column: Column, row: Row, up: bool) -> float | None:
-    """The worst that the missing samples allow, in the column's unit; None for printed figures, and without bounds."""
+    """The worst case over the missing samples, in the column's unit; None for printed figures and without bounds."""
     value = column.of(row)
     end = None if value is None or value.value is None else value.low if up else value.high
     return None if end is None else column.scaled(end)

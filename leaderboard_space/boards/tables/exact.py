@@ -1,4 +1,4 @@
-"""Numbers as files and programs get them: free of what binary fractions leave at their far end."""
+"""Numbers for files and programs, without the rounding noise of binary fractions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT = 1e-12
 
 
 def exact(value: Value) -> Value:
-    """A value whose bounds hold it, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
+    """The value inside its bounds, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
     number, low, high = value.value, value.low, value.high
     if number is None:
         return value

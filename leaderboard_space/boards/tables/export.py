@@ -83,7 +83,7 @@ def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> b
 
 
 def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
-    """The rows as one JSON object; a score has the reason of its state, too."""
+    """The rows as one JSON object; a score also has the reason of its state."""
     records = []
     for row in rows:
         scores = {
@@ -100,7 +100,7 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
 
 @lru_cache(4096)
 def harmless(text: str) -> str:
-    """Text for a cell: what could begin a formula, at its start or after a separator, has an apostrophe before it."""
+    """Text that is no formula to a spreadsheet: an apostrophe before a sign at its start or after a separator."""
     return _FORMULA.sub(r"\1\2'\3", text)
 
 

@@ -1,4 +1,4 @@
-"""How sure a board's numbers are: intervals as text and as bars, tiers, and the columns of the set "Uncertainty"."""
+"""Uncertainty of a board's numbers: intervals as text and as bars, tiers, and the columns of the set "Uncertainty"."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def span(column: Column, low: float, high: float) -> str:
 
 
 def uncertainty_of(column: Column, row: Row) -> Uncertainty | None:
-    """What is known of the error of a row's value."""
+    """The uncertainty of a row's value; None if it has none."""
     value = column.of(row)
     return None if value is None or value.value is None else value.uncertainty
 
 
 def chance(row: Row, label: str) -> str:
-    """'P = 0.93', how likely a label is the right one; '' where nothing is known."""
+    """'P = 0.93', the probability that a label is right; '' if unknown."""
     share = row.chances.get(label)
     return "" if share is None else f"P {probability(share)}"
 
@@ -98,5 +98,5 @@ def error_of(column: Column, of: Callable[[Uncertainty], float | None]) -> Calla
 
 
 def best_rank(row: Row) -> float | None:
-    """The best rank that a row could have, and a little more the worse its worst one is."""
+    """Sort key of possible ranks: the best one, then the worst one."""
     return None if row.rank_range is None else row.rank_range[0] + row.rank_range[1] / 1e6

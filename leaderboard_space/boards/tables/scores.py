@@ -1,4 +1,4 @@
-"""A score column, in numbers and in words, and what is remarked of a row."""
+"""A score column in numbers and words, and the remarks on a row."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Column:
         return self.format(self.number(row))
 
     def format(self, shown: float | None) -> str:
-        """A number in this column's unit as text; without decimals from 10 000 on, where they say nothing."""
+        """A number in this column's unit as text; without decimals from 10 000 on."""
         return number(shown, 0 if shown is not None and abs(shown) >= 10_000 else self.digits, self.signed)
 
 
 def remarks(row: Row) -> str:
-    """That a run is limited, why a row has no rank in short (the model's page says all) or that samples are missing."""
+    """Remarks in short: a limited run, reasons for a missing rank, missing samples. The model's page has them all."""
     limits = "".join(f"{remark}; " for remark in row.remarks)
     reasons = [reason for reason in row.unranked if reason not in row.remarks]
     if len(reasons) > 1:

@@ -32,7 +32,7 @@ class Note:
 
 @dataclass(frozen=True)
 class _Searched:
-    """What a row is found by, in the form in which it is compared."""
+    """Search fields of a row, prepared for comparison."""
 
     row: Row
     words: str
@@ -81,7 +81,7 @@ class BoardTable:
         return not column.optional or any(column.sort_by(row) is not None for row in self.rows)
 
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
-        """The column that is sorted by, and whether it falls."""
+        """The sort column, and whether the order is descending."""
         return self.columns[check_choice("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
 
     def _sorted(self, sort: str) -> list[Row]:
@@ -162,12 +162,12 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
 
 
 def slug(name: str) -> str:
-    """A table's name as addresses have it."""
+    """Name of a table in addresses."""
     return name.lower().replace(" ", "-")
 
 
 def check_models(state: State, query: BoardQuery) -> list[str]:
-    """Of the rows that are named, those that were withdrawn. SpaceError BAD_PARAMETER for one that never was."""
+    """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for one that never was."""
     there = by_entry(state.board(query.benchmark, query.standard))
     missing = [name for name in query.models if name not in there]
     for name in missing:
