@@ -56,8 +56,8 @@ def quality(
     place = out.resolve()
     cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
     with reported(f"Measuring {images}") as report:
-        found = fill_quality(images, annotations, out, models, cache=cache, batch=batch, progress=report)
-    counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in found.counts.items() if number)
+        rated = fill_quality(images, annotations, out, models, cache=cache, batch=batch, progress=report)
+    counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in rated.counts.items() if number)
     typer.echo(f"{out}: {counts or 'no images of the steer prompts'}")
-    for column, name in found.about.items():
+    for column, name in rated.about.items():
         typer.echo(f"  {column}: {name}")
