@@ -48,6 +48,7 @@ def work_off(opened: Space) -> None:
     opened.jobs.stop()
 
 
+@pytest.mark.process
 def test_a_submission_is_scored_and_a_faulty_one_refused_by_the_real_child(tmp_path: Path) -> None:
     about = settings(tmp_path)
     opened = space(about, SCORING)
@@ -381,6 +382,7 @@ def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_noth
     assert kinds(about) == {"accepted": 1}
 
 
+@pytest.mark.process
 def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
     monkeypatch.setattr(

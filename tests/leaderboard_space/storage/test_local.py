@@ -92,6 +92,7 @@ def fresh_append(root: Path, drafts: list[Draft], files: dict[str, Path | bytes]
     LocalStorage(root).append(drafts, files)
 
 
+@pytest.mark.process
 def test_a_kill_at_any_step_loses_and_doubles_nothing(tmp_path: Path, scored: Result) -> None:
     own, content = result_draft(scored)
     files: dict[str, Path | bytes] = {**content, path_of(1): content_of(1)}
