@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
@@ -30,3 +31,10 @@ def test_scoring_reads_the_rows_of_each_task_once(
     score_submission(submission, resamples=100)
     assert set(reads.values()) == {1}
     assert {table for table, _ in reads} >= set(submission.tables)
+
+
+@pytest.mark.parametrize("rows", [["a", "b", "c"], ["c", "a", "b"], ["b", "a", "a"], ["b"], []], ids="".join)
+def test_each_row_finds_its_item_whatever_the_order_and_number_of_rows(rows: list[str]) -> None:
+    ids = ["b", "c", "a"]
+    table = pa.table({"id": pa.chunked_array([pa.array(rows[:2], pa.string()), pa.array(rows[2:], pa.string())])})
+    assert item_index(pa.array(ids), table).tolist() == [ids.index(row) for row in rows]
