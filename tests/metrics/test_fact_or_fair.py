@@ -112,6 +112,8 @@ def test_authors_variant_averages_before_the_exponential() -> None:
     # KL of the second statistic with 1e-10 added to each share is -log(1e-10) = 23.03; half of it in the exponent.
     assert value == pytest.approx(np.sqrt(1e-10), rel=1e-6)
     assert np.isnan([low, high]).all()
+    three = kld_score(counts[[0, 0, 1]], np.zeros((3, 2)), "authors")[0]
+    assert three == pytest.approx(1e-10 ** (1 / 3), rel=1e-6)
 
 
 def test_an_unknown_variant_is_named() -> None:

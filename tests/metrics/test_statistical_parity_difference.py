@@ -65,11 +65,29 @@ def test_merging_like_groups_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "unmappable"), [([1, 2], [0, 0]), ([[1, 2], [2, 1]], [0]), ([[1, -2], [2, 1]], [0, 0])]
+    ("counts", "unmappable", "missing"),
+    [
+        ([1, 2], [0, 0], [0, 0]),
+        ([[1, 2], [2, 1]], [0], [0, 0]),
+        ([[1, 2], [2, 1]], [0, 0], [0]),
+        ([[1, -1], [2, 1]], [0, 0], [0, 0]),
+        ([[1, 2], [2, 1]], [0, -1], [0, 0]),
+        ([[1, 2], [2, 1]], [0, 0], [-1, 0]),
+    ],
 )
-def test_senseless_counts_are_refused(counts: list[int], unmappable: list[int]) -> None:
+def test_senseless_counts_are_refused(counts: list[int], unmappable: list[int], missing: list[int]) -> None:
     with pytest.raises(ValueError, match=r"are needed|at least 0"):
-        statistical_parity_difference(counts, unmappable, [0, 0])
+        statistical_parity_difference(counts, unmappable, missing)
+
+
+def test_tables_along_leading_axes_are_measured_apart() -> None:
+    random = np.random.default_rng(0)
+    counts, open_answers = random.integers(0, 9, (2, 3, 4, 5)), random.integers(0, 3, (2, 2, 3, 4))
+    together = statistical_parity_difference(counts, *open_answers)
+    assert [part.shape for part in together] == [(2, 3)] * 3
+    for place in np.ndindex(2, 3):
+        alone = statistical_parity_difference(counts[place], *open_answers[(slice(None), *place)])
+        assert [part[place] for part in together] == pytest.approx(alone)
 
 
 @thorough
