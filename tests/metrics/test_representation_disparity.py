@@ -45,9 +45,9 @@ def test_order_of_groups_and_scale_change_nothing() -> None:
 
 
 def test_rows_are_measured_apart() -> None:
-    table = np.array([[5, 3, 2], [1, 0, 0], [4, 4, 4]])
-    together = representation_disparity(table, [1, 0, 2])
-    for i, missing in enumerate([1, 0, 2]):
+    table, lost = np.array([[5, 3, 2], [1, 0, 0], [4, 4, 4], [9, 1, 0]]), [1, 0, 2, 3]
+    together = representation_disparity(table, lost)
+    for i, missing in enumerate(lost):
         assert tuple(x[i] for x in together) == tuple(map(float, representation_disparity(table[i], missing)))
 
 
