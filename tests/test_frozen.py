@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES
@@ -11,8 +12,11 @@ from tests.sample_builds import sample_builds
 pytestmark = pytest.mark.slow
 
 FROZEN = json.loads(frozen.HASHES.read_text(encoding="utf-8"))
+SAME_LOGARITHM = np._core._multiarray_umath.__cpu_features__["AVX512_SKX"]
+"""Elsewhere numpy takes another logarithm, and divergences differ in their 15th digit."""
 
 
+@pytest.mark.skipif(not SAME_LOGARITHM, reason="the hashes are of a processor with AVX-512; run it on one")
 @pytest.mark.parametrize("benchmark", NAMES)
 def test_results_and_boards_are_those_of_before(benchmark: str) -> None:
     found = dict(frozen.hashes(benchmark))
