@@ -99,7 +99,14 @@ def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, na
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize(("bench", "name"), [case for case in CASES if case[1] not in ("constant", "refusing")])
+@pytest.mark.parametrize(
+    ("bench", "name"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "iris" else [])
+        for case in CASES
+        if case[1] not in ("constant", "refusing")
+    ],
+)
 def test_damage_at_random_never_helps(bench: str, name: str, damage: str) -> None:
     before = scored_baseline(name, bench)
     submission = baseline(name, bench)

@@ -35,7 +35,9 @@ def asks(part: Part) -> Iterable[Ask]:
         yield from part.read(place).asks
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in NAMES]
+)
 def test_every_item_is_asked_once_per_sample_and_to_the_letter(name: str, whole: Data) -> None:
     tables = benchmark(name).items()
     planned = [task for task in benchmark(name).tasks if task.table == "responses"]
