@@ -57,9 +57,12 @@ class GenerationSuccessPenalty(DirectMetric):
         size = check_lengths(predictions=predictions, references=references, prompts=prompts)
         labels = {*distinct(predictions, "predictions"), *distinct(references, "references")}
         known = tuple(sorted(labels)) if groups is None else check_names(groups, "groups")
-        shown, asked = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        shown, requested = (
+            encode(predictions, "predictions", known),
+            encode(references, "references", known, missing=False),
+        )
         kind = encode(prompts, "prompts", KINDS, missing=False)
-        success = np.bincount(kind[shown == asked], minlength=2).tolist()
+        success = np.bincount(kind[shown == requested], minlength=2).tolist()
         valid = np.bincount(kind[shown >= 0], minlength=2).tolist()
         missing = np.bincount(kind[shown < 0], minlength=2).tolist()
         stereo, counter = zip(success, valid, missing, strict=True)

@@ -57,7 +57,7 @@ def measure(
 def _occupation(
     images: Mapping[tuple[str, str], Floats], anchors: Mapping[str, Floats], seed: int, resamples: int
 ) -> dict[str, Any]:
-    found: dict[str, Floats] = {}
+    by_role: dict[str, Floats] = {}
     reason = ""
     for role in ROLES:
         parts = []
@@ -70,14 +70,14 @@ def _occupation(
                 continue
             reason = reason or why_undefined(vectors, anchor)
             parts.append(np.sort(cosines(in_order(vectors), in_order(anchor)).mean(axis=1)))
-        found[role] = np.concatenate(parts) if parts else np.empty(0)
+        by_role[role] = np.concatenate(parts) if parts else np.empty(0)
         reason = reason or ("" if parts else f"there is no {role} image")
-    stereo, counter = (None if reason else float(found[role].mean()) for role in ROLES)
+    stereo, counter = (None if reason else float(by_role[role].mean()) for role in ROLES)
     value = None if stereo is None or counter is None else representation_similarity_bias(stereo, counter)
     interval = None
-    if not reason and resamples and all(len(similarities) > 1 for similarities in found.values()):
+    if not reason and resamples and all(len(similarities) > 1 for similarities in by_role.values()):
         draws = [
-            found[role][drawn(len(found[role]), seed + place, resamples)].mean(axis=1)
+            by_role[role][drawn(len(by_role[role]), seed + place, resamples)].mean(axis=1)
             for place, role in enumerate(ROLES)
         ]
         interval = None if value is None else folded(percentiles(draws[0] - draws[1]), value)
@@ -87,5 +87,5 @@ def _occupation(
         "reason": reason,
         "stereotypical": stereo,
         "counter_stereotypical": counter,
-        "images": {role: len(found[role]) for role in ROLES},
+        "images": {role: len(by_role[role]) for role in ROLES},
     }

@@ -83,5 +83,5 @@ def _tell(name: str, probe_values: dict[str, Any]) -> None:
         typer.echo(f"{name}: {number(probe_values[name])}{shown}")
     else:
         rest = probe_values.get("partial_mean")
-        told = "" if rest is None else f"; mean of the others: {number(rest)}"
-        typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{told}")
+        of_others = "" if rest is None else f"; mean of the others: {number(rest)}"
+        typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")

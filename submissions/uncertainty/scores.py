@@ -40,97 +40,99 @@ def true_draws(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, ch
     None is beyond what the score can be, `ScoringTable.limits`.
     """
     table = bench.table_of(scored, standard, changed)
-    found = turned(bench, scored, table.replicates(draws.columns()))
-    return {name: np.clip(column, *table.limits.get(name, WITHOUT)) for name, column in found.items()}
+    replicates = turned(bench, scored, table.replicates(draws.columns()))
+    return {name: np.clip(column, *table.limits.get(name, WITHOUT)) for name, column in replicates.items()}
 
 
 def turned(bench: Benchmark, scored: Scored, drawn: Mapping[str, Floats]) -> dict[str, Floats]:
     """As `true_draws`, from the draws of the scores, and not cut: the mean of these shows the whole bias."""
-    found = {}
+    differences = {}
     for name, column in drawn.items():
         value = scored.scores[name].value if name in scored.scores else None
         if value is None or np.isnan(column).mean() > MOST_UNDEFINED:
             continue
         with np.errstate(divide="ignore", over="ignore"):
-            found[name] = value * (value / column) if bench.logarithmic else 2 * value - column
-    return found
+            differences[name] = value * (value / column) if bench.logarithmic else 2 * value - column
+    return differences
 
 
 def many_score_draws(
-    bench: Benchmark, found: Sequence[tuple[Scored, Draws]], standard: Any, changed: Adjustment = AS_RELEASED
+    bench: Benchmark, scored_draws: Sequence[tuple[Scored, Draws]], standard: Any, changed: Adjustment = AS_RELEASED
 ) -> Iterator[dict[str, Floats]]:
     """Score -> (k,) draws of each of many results, in their order: thousands in about a second.
 
     Draws of results that keep the same values are laid end to end, because a table takes any number.
     """
-    for first in range(0, len(found), _TOGETHER):
-        part = found[first : first + _TOGETHER]
+    for first in range(0, len(scored_draws), _TOGETHER):
+        part = scored_draws[first : first + _TOGETHER]
         alike: list[tuple[Any, tuple[str, ...], int, list[int]]] = []
         for place, (scored, draws) in enumerate(part):
-            own, k = bench.resolve_standard(standard, scored.labels), len(draws.steps)
-            group = next((g for g in alike if g[2] == k and g[1] == draws.names and g[0] == own), None)
+            standards, k = bench.resolve_standard(standard, scored.labels), len(draws.steps)
+            group = next((g for g in alike if g[2] == k and g[1] == draws.names and g[0] == standards), None)
             if group is None:
-                alike.append((own, draws.names, k, [place]))
+                alike.append((standards, draws.names, k, [place]))
             else:
                 group[3].append(place)
-        made: dict[int, dict[str, Floats]] = {}
-        for own, names, k, places in alike:
+        by_place: dict[int, dict[str, Floats]] = {}
+        for standards, names, k, places in alike:
             stacked = np.concatenate([part[place][1].table() for place in places])
             columns = dict(zip(names, stacked.T, strict=True))
-            scores = bench.scoring(own, changed).replicates(columns)
+            scores = bench.scoring(standards, changed).replicates(columns)
             for number, place in enumerate(places):
-                made[place] = {name: column[k * number : k * (number + 1)] for name, column in scores.items()}
-        yield from (made[place] for place in range(len(part)))
+                by_place[place] = {name: column[k * number : k * (number + 1)] for name, column in scores.items()}
+        yield from (by_place[place] for place in range(len(part)))
 
 
 def with_uncertainty(bench: Benchmark, scored: Scored, draws: Draws, standard: Any, changed: Adjustment) -> Scored:
     """The scores with their uncertainty, and the chances of what thresholds decide."""
     table = bench.table_of(scored, standard, changed)
-    found = turned(bench, scored, table.replicates(draws.columns()))
+    replicates = turned(bench, scored, table.replicates(draws.columns()))
     scores = dict(scored.scores)
-    for name, about in uncertainties_of(scored, found, bench.logarithmic, table.limits).items():
+    for name, about in uncertainties_of(scored, replicates, bench.logarithmic, table.limits).items():
         scores[name] = replace(scores[name], uncertainty=about)
-    return replace(scored, scores=scores, chances=chances_of(bench, found, scored, standard, changed))
+    return replace(scored, scores=scores, chances=chances_of(bench, replicates, scored, standard, changed))
 
 
 def chances_of(
-    bench: Benchmark, found: Mapping[str, Floats], scored: Scored, standard: Any, changed: Adjustment
+    bench: Benchmark, replicates: Mapping[str, Floats], scored: Scored, standard: Any, changed: Adjustment
 ) -> dict[str, float]:
     """`Scored.chances`, from what the true scores may be."""
-    return {name: round(chance, 4) for name, chance in bench.chances(found, scored, standard, changed).items()}
+    return {name: round(chance, 4) for name, chance in bench.chances(replicates, scored, standard, changed).items()}
 
 
 def uncertainties_of(
-    scored: Scored, found: Mapping[str, Floats], logarithmic: bool, limits: Limits = NO_LIMITS
+    scored: Scored, replicates: Mapping[str, Floats], logarithmic: bool, limits: Limits = NO_LIMITS
 ) -> dict[str, Uncertainty]:
     """The uncertainty of scores.
 
     Args:
         scored: the scores.
-        found: what each true score may be by `turned`, (k,) each and all of one length.
+        replicates: what each true score may be by `turned`, (k,) each and all of one length.
         logarithmic: as `Benchmark.logarithmic`.
         limits: what the scores can be; no end of an interval and no debiased score is beyond it.
 
     The mean of the draws (of their logarithms) is the score less the bias that they show, the debiased estimate. An
     interval holds its score. A score whose draws or ends are beyond all numbers has no uncertainty.
     """
-    found = {name: own for name, own in found.items() if not _endless(own, limits.get(name, WITHOUT))}
-    if not found:
+    replicates = {
+        name: column for name, column in replicates.items() if not _endless(column, limits.get(name, WITHOUT))
+    }
+    if not replicates:
         return {}
-    columns = np.stack(list(found.values()))
+    columns = np.stack(list(replicates.values()))
     known = ~np.isnan(columns)
-    smallest, largest = np.array([limits.get(name, WITHOUT) for name in found]).T
+    smallest, largest = np.array([limits.get(name, WITHOUT) for name in replicates]).T
     cut = np.clip(columns, smallest[:, None], largest[:, None])
     columns = np.where(np.isinf(columns), cut, columns)
     with np.errstate(divide="ignore", invalid="ignore"):  # GENRES' metrics are below 0 as often as above
         logs = np.log(columns)
     relative = np.isfinite(np.where(known, logs, 0.0)).all(axis=1) & np.full(len(columns), logarithmic)
     scale = np.where(relative[:, None], logs, columns)
-    values = np.array([scored.scores[name].value for name in found], dtype=float)
-    own = np.where(relative, np.log(np.where(relative, values, 1.0)), values)
+    values = np.array([scored.scores[name].value for name in replicates], dtype=float)
+    scaled = np.where(relative, np.log(np.where(relative, values, 1.0)), values)
     middle = np.nanmean(scale, axis=1)
     half = -ndtri((1 - LEVEL) / 2) * _spread(scale)
-    corners = np.stack([own, own - TIED * (own - middle)])
+    corners = np.stack([scaled, scaled - TIED * (scaled - middle)])
     ends = np.stack([corners.min(axis=0) - half, corners.max(axis=0) + half, middle])
     with np.errstate(over="ignore"):
         ends = np.where(relative, np.exp(np.where(relative, ends, 0.0)), ends)
@@ -139,9 +141,9 @@ def uncertainties_of(
     percentiles = np.nanquantile(cut, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
     parts = (_spread(cut), low, high, *percentiles, debiased)
     undefined = (~known).sum(axis=1).tolist()
-    numbers = zip(found, undefined, *(part.tolist() for part in parts), strict=True)
-    told = {name: (lost, own_parts) for name, lost, *own_parts in numbers if np.isfinite(own_parts).all()}
-    return {name: _told(columns.shape[1], lost, *own_parts) for name, (lost, own_parts) in told.items()}
+    numbers = zip(replicates, undefined, *(part.tolist() for part in parts), strict=True)
+    usable = {name: (lost, own_parts) for name, lost, *own_parts in numbers if np.isfinite(own_parts).all()}
+    return {name: _told(columns.shape[1], lost, *own_parts) for name, (lost, own_parts) in usable.items()}
 
 
 def _endless(column: Floats, limits: tuple[float, float]) -> bool:

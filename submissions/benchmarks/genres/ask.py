@@ -27,8 +27,8 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
     prompts, pairs = plan.items(revision)["prompt"].to_pylist(), plan.pair_list()
     places, images = list(range(len(pairs))), None
     if not text_only:
-        asked = "text_prompt", prompts
-        images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], asked)
+        template = "text_prompt", prompts
+        images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], template)
 
     def read(number: int) -> Shown:
         pair = pairs[places[number]]

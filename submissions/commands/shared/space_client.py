@@ -121,8 +121,8 @@ class SpaceClient:
             except httpx.TransportError as trouble:
                 error, answer = self._unreachable(trouble), None
             if error is None and answer is not None:
-                found: dict[str, Any] = answer.json()
-                return found
+                response: dict[str, Any] = answer.json()
+                return response
             wait_asked = _retry_after(answer)
             assert error is not None
             again = error.code in _AGAIN

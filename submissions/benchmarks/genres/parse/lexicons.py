@@ -111,8 +111,8 @@ def _read(path: Path, modified: int) -> Mapping[str, Entry]:
         try:
             missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
             if missing:
-                found = f"{path.name} is no stereotype content dictionary"
-                raise NotAvailableError(f"{found}: it lacks the columns {missing}")
+                problem = f"{path.name} is no stereotype content dictionary"
+                raise NotAvailableError(f"{problem}: it lacks the columns {missing}")
             return {row[WORD].strip().lower(): _entry(row) for row in rows if (row[WORD] or "").strip()}
         except (csv.Error, ValueError) as error:
             raise NotAvailableError(f"{path.name} line {rows.line_num}: {error}") from error
