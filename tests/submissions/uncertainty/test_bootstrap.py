@@ -74,7 +74,7 @@ def test_a_percentile_interval_is_the_middle_95_percent() -> None:
 
 def test_intervals_by_hand() -> None:
     draws = np.array([1.0, 2.0, 3.0, 6.0])
-    half = 1.959963984540054 * draws.std(ddof=1)
+    half, reach = (1.959963984540054 * part.std(ddof=1) for part in (draws, draws[:2]))
     low, high = percentile_interval(draws)
     cases: list[tuple[Method, float, Floats, tuple[float, float]]] = [
         ("percentile", 2.0, draws, (low, high)),
@@ -82,6 +82,8 @@ def test_intervals_by_hand() -> None:
         ("normal", 2.0, draws, (1 - half, 1 + half)),
         ("bracket", 2.0, draws, (2 - TIED - half, 2 + half)),
         ("bracket", 4.0, draws, (4 - half, 4 + half)),
+        ("normal", 1.5, draws[:2], (1.5 - reach, 1.5 + reach)),
+        ("bracket", 1.5, draws[:2], (1.5 - reach, 1.5 + reach)),
         ("normal", 2.0, draws[:1], (3.0, 3.0)),
         ("bracket", 2.0, draws[:1], (2.0, 2.0)),
     ]
