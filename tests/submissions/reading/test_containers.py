@@ -120,3 +120,34 @@ def test_only_plain_names_are_safe(name: str, code: str) -> None:
     assert name_is_safe(name, seen, LIMITS, faults) == (not code)
     assert [fault.code for fault in faults.all()] == ([code] if code else [])
     assert (name.casefold() in seen) == (code in ("", "DUPLICATE_FILE", "CASE_COLLISION"))
+
+
+@pytest.mark.parametrize(
+    ("target", "read"),
+    [
+        ("../../blobs/hash", True),
+        ("{repo}/blobs/hash", True),
+        ("../../../other/blobs/hash", False),
+        ("/zz/hash", False),
+        ("{repo}/blobs/../blobs/hash", False),
+        ("../../blobs/other", False),
+        ("../../blobs/link", False),
+    ],
+)
+def test_a_link_of_a_hub_snapshot_is_read_only_if_it_names_its_blob(target: str, read: bool, tmp_path: Path) -> None:
+    repo = tmp_path / "datasets--a--b"
+    snapshot = write_folder(repo / "snapshots" / "commit", FILES)
+    write_folder(repo / "blobs", {"hash": b"blob"})
+    (repo / "blobs" / "link").symlink_to(repo / "blobs" / "hash")
+    (snapshot / "c.jsonl").symlink_to(target.format(repo=repo))
+    contents, codes = opened(snapshot)
+    assert contents == (FILES | {"c.jsonl": b"blob"} if read else FILES)
+    assert codes == ([] if read else ["LINK_REFUSED"])
+
+
+def test_a_link_outside_a_snapshot_is_refused(tmp_path: Path) -> None:
+    repo = tmp_path / "a--b"
+    snapshot = write_folder(repo / "snapshots" / "commit", FILES)
+    write_folder(repo / "blobs", {"hash": b"blob"})
+    (snapshot / "c.jsonl").symlink_to("../../blobs/hash")
+    assert opened(snapshot) == (FILES, ["LINK_REFUSED"])

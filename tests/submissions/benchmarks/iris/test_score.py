@@ -123,3 +123,18 @@ def test_a_sector_without_a_number_has_no_chance() -> None:
     draws = {"IFS_Gen": np.array([np.nan, 70.0]), "RFS_Gen": np.full(2, 30.0)}
     found = chances(draws, scored(80.0), STANDARDS["inaugural"])
     assert found == {"IFS_Gen": 1.0, "RFS_Gen": 0.0}
+
+
+def test_a_printed_code_stays_only_where_neither_scores_nor_threshold_changed() -> None:
+    """The paper prints U for a score of 59.9; made again, it is H, but only where something was changed."""
+    printed = {name: measured(name, 59.9 if name == "IFS_Gen" else 80.0) for name in SECTORS}
+    other = printed | {"RFS_Gen": measured("RFS_Gen", 79.0)}
+    labels = {"profile_gen": "UAF", "archetype_gen": "The Adaptive Idealist"}
+    relabelled = iris_score._relabelled
+    assert relabelled(labels, printed, printed, 60.0, False)["profile_gen"] == "UAF"
+    assert relabelled(labels, printed, printed, 60.0, True)["profile_gen"] == "HAF"
+    assert relabelled(labels, printed, other, 60.0, False)["profile_gen"] == "HAF"
+    assert relabelled(labels, printed, other, 59.0, False)["profile_gen"] == "UAF"
+    assert "profile_und" not in relabelled(labels, printed, other, 60.0, True)
+    lost = {name: value for name, value in printed.items() if name != "BIS_Gen"}
+    assert relabelled(labels, printed, lost, 60.0, False) == {}
