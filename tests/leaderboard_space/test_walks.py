@@ -303,7 +303,9 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     assert [text.split()[0] for text in page.locator("tbody tr").all_inner_texts()] == ["1", "2"]
     walk.follow("Submit")
     with worker(space):
-        expect(page.locator("#own")).to_contain_text("9 scored, 19 faulty. Waiting now: 0 of at most 3", timeout=120_000)
+        expect(page.locator("#own")).to_contain_text(
+            "9 scored, 19 faulty. Waiting now: 0 of at most 3", timeout=120_000
+        )
     page.locator("#own tr", has_text="refused").get_by_role("link").click()
     expect(page.get_by_role("heading", name="What to fix")).to_be_visible()
     assert len(codes) >= 3

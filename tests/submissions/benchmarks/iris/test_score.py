@@ -18,6 +18,7 @@ from tests.submissions.benchmarks.iris.results import iris_result
 
 NAMES = (*(metric.name for metric in GRANULAR), *SKIN_DRIFT)
 LARGEST = {metric.name: metric.bound or 5.0 for metric in GRANULAR}
+DRIFT = next(metric.name for metric in GRANULAR if metric.metric == "stereotype_drift")
 
 
 def covered(valid: int, expected: int = 1000) -> dict[str, Value]:
@@ -138,3 +139,18 @@ def test_a_printed_code_stays_only_where_neither_scores_nor_threshold_changed() 
     assert "profile_und" not in relabelled(labels, printed, other, 60.0, True)
     lost = {name: value for name, value in printed.items() if name != "BIS_Gen"}
     assert relabelled(labels, printed, lost, 60.0, False) == {}
+
+
+@pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
+def test_the_worst_case_of_a_drift_is_the_one_that_the_standard_scores_lower(standard: IrisStandard) -> None:
+    """Table 27 rewards drift: its worst case is the smallest drift there; elsewhere, and in the total, the largest."""
+    whole = dict(iris_result("a model", "o").values)
+    for name, sector in ((DRIFT, "RFS_Und"), ("RD_age", "IFS_Gen")):
+        open_value = {name: replace(whole[name], low=0.1, high=0.3)}
+        scores = iris_score.score(whole | open_value, standard).scores
+        ends = [{name: replace(whole[name], value=number, low=number, high=number)} for number in (0.1, 0.3)]
+        for score in (sector, "iris_score"):
+            at_ends = [iris_score.score(whole | end, standard).scores[score].value for end in ends]
+            assert (scores[score].low, scores[score].high) == pytest.approx((min(at_ends), max(at_ends)))
+            rewarded = standard.fidelity_by_goodness and score == "RFS_Und"
+            assert (at_ends[0] < at_ends[1]) == rewarded
