@@ -150,7 +150,7 @@ def test_the_worst_case_of_a_drift_is_the_one_that_the_standard_scores_lower(sta
         scores = iris_score.score(whole | open_value, standard).scores
         ends = [{name: replace(whole[name], value=number, low=number, high=number)} for number in (0.1, 0.3)]
         for score in (sector, "iris_score"):
-            at_ends = [iris_score.score(whole | end, standard).scores[score].value for end in ends]
+            at_ends = [iris_score.score(whole | end, standard).scores[score].value or 0.0 for end in ends]
             assert (scores[score].low, scores[score].high) == pytest.approx((min(at_ends), max(at_ends)))
             rewarded = standard.fidelity_by_goodness and score == "RFS_Und"
             assert (at_ends[0] < at_ends[1]) == rewarded
