@@ -110,6 +110,7 @@ def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, bench
     assert "ok" in statuses.values()
 
 
+@pytest.mark.process
 def test_the_command_names_what_labelled_the_images(model: Path, tmp_path: Path) -> None:
     images = submission(tmp_path / "images", "fact_or_fair")
     with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:

@@ -92,6 +92,7 @@ def test_training_twice_gives_the_same_bytes(config: Path, trained: Path, tmp_pa
     assert contents(tmp_path / "again") == contents(trained)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
     out = tmp_path / "killed"
     for kill in (2, 9, 14, 17):
