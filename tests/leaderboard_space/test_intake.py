@@ -180,6 +180,17 @@ def test_a_later_attempt_that_is_being_written_counts_beside_the_earlier_one(tmp
     assert code(lambda: hand_in(intake, tmp_path, "two")) == "TOO_MANY_WAITING"
 
 
+def test_an_earlier_attempt_that_is_still_being_written_counts_once_with_the_later_one(tmp_path: Path) -> None:
+    """Another process has seen the first attempt fail and accepted the second before this one forgot the first."""
+    intake = opened(tmp_path, waiting=2)
+    first = hand_in(intake, tmp_path, "one")
+    end(intake, first)
+    hand_in(intake, tmp_path, "one")
+    intake._coming[first.id] = first
+    assert hand_in(intake, tmp_path, "two").outcome == "waiting"
+    assert code(lambda: hand_in(intake, tmp_path, "three")) == "TOO_MANY_WAITING"
+
+
 def test_what_ended_makes_room_and_counts_for_its_own_quota(tmp_path: Path) -> None:
     intake = opened(tmp_path, waiting=1, faulty_a_day=2, failed_a_day=2, attempts=9)
     for text in ("one", "two"):
