@@ -158,5 +158,6 @@ def _end(trial: Trial, copy: Path, code: int, seconds: float) -> Fate:
     report.unlink(missing_ok=True)
     if code < 0:
         return Fate("killed by time", seconds, by)
-    fates = {0: "survived", 1: "killed", 2: "killed", 5: "survived"}  # 5: no test was left to run
+    # 2 and 4: the code, or what loads the tests, cannot be imported any more; 5: no test was left to run
+    fates = {0: "survived", 1: "killed", 2: "killed", 4: "killed", 5: "survived"}
     return Fate(fates.get(code, "broken"), seconds, by or (f"exit code {code}" if code else ""))
