@@ -221,7 +221,7 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
     page = walk.page
     walk.to("/?benchmark=iris")
     page.keyboard.press("Tab")
-    assert focused(page)["text"] == "Skip to the content"
+    assert focused(page)["text"] == "Skip to content"
     assert focused(page)["seen"]
     page.keyboard.press("Enter")
     assert focused(page)["id"] == "main"
