@@ -68,7 +68,8 @@ def check_options(benchmark: str, **options: str | bool) -> None:
         values = registered(benchmark).options.get(name)
         if values is None:
             having = [other for other in NAMES if name in registered(other).options]
-            raise UsageError(f"Only {', '.join(having)} has the option {name}; leave out {value!r} for {benchmark}.")
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"Only {', '.join(having)} takes {option}; leave it out for {benchmark}.")
         if value not in values:
             texts = [str(text) for text in values]
             hint = did_you_mean(str(value), texts)
