@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Dialog, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, ViewportSize, expect
 
 from tests.leaderboard_space.attacks.running import Running
 
 Scheme = Literal["light", "dark"]
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+LEFT = "BodyStreamBuffer was aborted"
+"""What Gradio's own client prints where a page is left while its stream of events is open."""
 PAPER: dict[Scheme, str] = {"light": "rgb(251, 251, 249)", "dark": "rgb(20, 23, 27)"}
 """The ground of every page."""
 
@@ -103,7 +105,11 @@ def watch(page: Page, walk: Walk) -> None:
         walk.complaints.append(f"dialog: {found.message}")
         found.dismiss()
 
-    page.on("console", lambda said: walk.complaints.append(f"console: {said.text}") if said.type == "error" else None)
+    def console(said: ConsoleMessage) -> None:
+        if said.type == "error" and LEFT not in said.text:
+            walk.complaints.append(f"console: {said.text}")
+
+    page.on("console", console)
     page.on("pageerror", lambda error: walk.complaints.append(f"script: {error}"))
     page.on("dialog", dialog)
     page.on("request", lambda asked: None if asked.url.startswith(own) else walk.complaints.append(asked.url))
