@@ -13,8 +13,8 @@ from fairspace.submissions.values import Value
 
 Provenance = Literal["published", "scored here", "baseline"]
 Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
-"""What stands behind a row's figures: print alone; answers whose labels or judgements the submitter made; answers that
-were parsed and scored here; a run that the maintainers made again."""
+"""Evidence for a row's figures: a printed table; answers with labels or judgements by the submitter; answers that were
+parsed and scored here; a run that the maintainers repeated."""
 
 
 @dataclass(frozen=True)
