@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -162,7 +163,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
     """
     from inspect_ai import eval as run_task
 
-    with _undistracted():
+    with _undistracted(), _one_press_is_enough():
         written = run_task(
             task,
             model=model,
@@ -188,6 +189,22 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
         raise RunError("RUN_INCOMPLETE", task.name, what, "a run to its end", mend)
     asking.finish()
     return log
+
+
+@contextmanager
+def _one_press_is_enough() -> Iterator[None]:
+    """Spare the screen a second Ctrl-C that falls into a place where Python can only print it: the first one counts."""
+    usual = sys.unraisablehook
+
+    def hook(what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, KeyboardInterrupt):
+            usual(what)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 @contextmanager

@@ -338,7 +338,7 @@ HOSTILE: dict[str, tuple[Mapping[str, Change], str]] = {
     "limit_is_a_text": (metadata("limit", "2"), "limit"),
     "limit_is_zero": (metadata("limit", 0), "limit"),
     "seed_is_huge": (metadata("seed", 10**30), "seed"),
-    "unknown_prefix": (metadata("prefix", "rude"), "rude"),
+    "unknown_prefix": (metadata("prefix", "rude"), "--prefix"),
     "tasks_are_a_number": (metadata("tasks", 3), "tasks"),
     "many_tasks": (metadata("tasks", ["a"] * 1000), "tasks"),
     "dataset_with_a_line_break": (metadata("datasets", {"a\nb": "v1"}), "datasets"),
