@@ -155,6 +155,7 @@ class Benchmark:
         steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
             task is like that.
         judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
+        compare_reading: a line of labelled answers -> its readings held against its golds, as `answers.measuring.Compared`.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
 
@@ -173,6 +174,7 @@ class Benchmark:
     steer: Lazy | None = None
     judge: Lazy | None = None
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+    compare_reading: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
     cohort_of: Callable[[Scored], str] = lambda scored: ""
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ MODULES = (
     "score",
     "standard",
     "validate",
+    "readings",
     "space",
     "leaderboard",
     "build",

@@ -1,0 +1,98 @@
+"""JSON inside an answer: spans are cut out here, read strictly, else repaired without inventing anything.
+
+A span runs from a brace or bracket to its partner, strings respected. It is read by `json.loads`; if that fails, after
+line breaks within strings are escaped; else by json-repair with `strict=True`, which refuses what it would have to make
+up. Which stage read it is part of the result.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Stage = Literal["json", "json with line breaks", "repaired json"]
+MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
+_CLOSING = {"{": "}", "[": "]"}
+_MARK = re.compile(r'["{}\[\]\\]')
+
+
+@dataclass(frozen=True)
+class Found:
+    """A JSON value in a text.
+
+    Args:
+        value: an object or a list.
+        span: (start, end) in the text.
+        stage: what read it.
+    """
+
+    value: Any
+    span: tuple[int, int]
+    stage: Stage
+
+
+def values(text: str) -> list[Found]:
+    """The outermost JSON objects and lists of a text that can be read, in order."""
+    return [found for start, end in _spans(text) if (found := _read(text, start, end)) is not None]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost pairs of braces or brackets; one that is never closed runs to the end of the text."""
+    stack: list[str] = []
+    start = count = position = 0
+    quoted = False
+    while match := _MARK.search(text, position):
+        mark, position = match[0], match.end()
+        if mark == "\\":
+            position += quoted
+        elif mark == '"':
+            quoted = bool(stack) and not quoted
+        elif quoted:
+            continue
+        elif mark in _CLOSING:
+            if not stack:
+                start = match.start()
+            stack.append(_CLOSING[mark])
+        elif stack and mark == stack[-1]:
+            stack.pop()
+            if not stack:
+                yield start, position
+                count += 1
+                if count == MOST_SPANS:
+                    return
+    if stack:
+        yield start, len(text)
+
+
+def _read(text: str, start: int, end: int) -> Found | None:
+    part = text[start:end]
+    if len(part) > LONGEST:
+        return None
+    stages: tuple[tuple[Stage, bool], ...] = (("json", True), ("json with line breaks", False))
+    for stage, strict in stages:
+        try:
+            return Found(json.loads(part, strict=strict, object_pairs_hook=_without_repeats), (start, end), stage)
+        except (ValueError, RecursionError):
+            continue
+    if max(part.count(mark) for mark in _CLOSING) > DEEPEST * 5 or ('"' not in part and "'" not in part):
+        return None
+    import json_repair
+
+    try:
+        value = json_repair.loads(part, strict=True)
+    except (ValueError, RecursionError):
+        return None
+    return Found(value, (start, end), "repaired json") if isinstance(value, (dict, list)) and value else None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; ValueError if a key is given twice with different values."""
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data and data[key] != value:
+            raise ValueError("a key is given twice")
+        data[key] = value
+    return data

@@ -1,0 +1,40 @@
+"""Phrases that every reader of English answers must know: refusals, negations, corrections, final answers."""
+
+from __future__ import annotations
+
+import re
+
+REFUSAL = re.compile(
+    r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not comfortable)|(?:i )?apologi[sz]e|sorry\b|"
+    r"(?:i|we) (?:can ?not|can't|could not|couldn't|won't|will not|would not|wouldn't|do not|don't|must|have to|refuse to|"
+    r"decline to) (?:\w+ ){0,2}?(?:answer|say|tell|determine|identify|guess|infer|judge|assume|provide|make|give|know|"
+    r"choose|pick|decline|refuse|help|assist|assess|state|speculate|fulfil+|engage|comply|generate|support|participate|"
+    r"see|discern|specify|label|name|rate)|"
+    r"it(?: is|'s| would be| is simply) (?:not (?:possible|appropriate|right|fair|ethical)|impossible|inappropriate|wrong|"
+    r"unethical)|(?:there is|there's) no way to|not possible to|impossible to (?:say|tell|determine|know|infer|judge)|"
+    r"(?:can ?not|can't|could not|couldn't) be (?:determined|inferred|identified|known|said|answered)|"
+    r"unable to (?:answer|say|tell|determine|identify|judge|provide)|no(?:t enough| sufficient)? information)",
+    re.IGNORECASE,
+)
+"""The answer, or a part of it, declines. Whether an answer refuses is decided by what else it says."""
+NEGATION = re.compile(
+    r"\b(?:not|never|nor|neither|none|no|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|rather than|instead of|"
+    r"unlike|excluding|except(?: for)?|nobody|no one)\b",
+    re.IGNORECASE,
+)
+CORRECTION = re.compile(
+    r"\b(?:actually|wait|hold on|correction|scratch that|on second thoughts?|i mean|i meant|let me correct|"
+    r"(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|sorry, (?:i meant|that)|rather,|or rather)\b",
+    re.IGNORECASE,
+)
+"""What stands after it replaces what stands before."""
+FINAL = re.compile(
+    r"<answer>\s*|<\|begin_of_box\|>\s*|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?\s*|"
+    r"\b(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
+    r"(?:answer|choice|conclusion|verdict|prediction|selection|response)(?: here| to (?:this|the|your) question)?\b"
+    r"(?:\s*(?:is|would be|seems to be|appears to be|must be|=))?\s*[:\-]*\s*)",
+    re.IGNORECASE,
+)
+"""What stands right after it is the answer; the last one counts."""
+SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|$)|\n+|;(?=\s)")
+"""Where one sentence ends; a dot inside a number or an abbreviation does not."""

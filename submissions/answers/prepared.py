@@ -1,0 +1,136 @@
+"""The first steps of every reader: what surrounds an answer is blanked out, and every character keeps its place.
+
+Blanked out are reasoning blocks (`<think>…</think>` and its kin), tokens of chat templates, code fences, markdown and
+TeX around words, and bytes that nobody sees. Curly quotes become straight ones, full-width letters plain ones. The
+prepared text has the length of the raw answer, so that a span in it is a span in the answer. Tokens that carry an
+answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\\boxed{…}`) stay.
+
+Of an answer of more than `HEAD + TAIL` characters the middle is not read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+
+HEAD, TAIL = 4_000, 8_000
+
+_OPEN = r"(?:<(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁think▷|\[THINK\])"
+_CLOSE = r"(?:</(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁/think▷|\[/THINK\])"
+_REASONING = re.compile(rf"{_OPEN}|{_CLOSE}", re.IGNORECASE)
+_STAGES = re.compile(r"<(/?)(summary|caption|reasoning|conclusion)>", re.IGNORECASE)
+"""LLaVA-CoT writes four stages; the last one is the answer."""
+_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"<\|(?:im_start|im_end|eot_id|end_of_text|begin_of_text|endoftext|start_header_id|end_header_id|end|return|user|"
+    r"assistant|system|channel|message|start|eos|bos|pad)\|>|<(?:s|pad|eos|bos|unk|end_of_utterance|end_of_turn|"
+    r"start_of_turn)>|</s>|\[/?INST\]|<<?/?SYS>?>|</?response>|<\|end▁of▁sentence\|>|<｜end▁of▁sentence｜>",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
+_FENCE = re.compile(
+    r"^[ \t]{0,8}(?:```+|~~~+)[ \t]*[\w+-]{0,20}[ \t]*$|```+(?:json|text|python|plaintext)?", re.MULTILINE
+)
+_MARKS = re.compile(
+    r"\*+|`+|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])|^[ \t]{0,8}(?:#{1,6}|>+)(?=\s|$)|~~", re.MULTILINE
+)
+_SAME_LENGTH = {
+    **{ord(mark): "'" for mark in "‘’‚‛′`´"},
+    **{ord(mark): '"' for mark in "“”„‟″«»"},
+    **{ord(mark): "-" for mark in "‐‑‒–—―−"},
+    **{ord(mark): " " for mark in "\u00a0\u2007\u202f\u200b\u200c\u200d\u2060\ufeff\u00ad\u2009\u200a\u3000\ufe0f\t"},
+    ord("\r"): "\n",
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An answer after the first steps.
+
+    Args:
+        raw: the answer as it was handed in.
+        text: what is read of it; the same length as `raw`, but for a long answer (see `span`).
+        cut_off: the answer ends inside its reasoning, so that no answer was given.
+        skipped: how many characters of the middle are not read.
+    """
+
+    raw: str
+    text: str
+    cut_off: bool = False
+    skipped: int = 0
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the raw answer of a place in the text."""
+        shift = self.skipped
+        return start + (shift if start >= HEAD else 0), end + (shift if end > HEAD else 0)
+
+    @cached_property
+    def empty(self) -> bool:
+        """Whether nothing is left to read."""
+        return not self.text.strip()
+
+
+def prepare(raw: str) -> Prepared:
+    """The first steps. Takes time in proportion to the length of the answer, at most `HEAD + TAIL` characters of it."""
+    if len(raw) <= HEAD + TAIL:
+        text, skipped = raw, 0
+    else:
+        # The blank keeps two words apart; reasoning that ends in the part that is left out has its end kept.
+        skipped = len(raw) - HEAD - TAIL
+        end = max((m.end() for m in re.finditer(_CLOSE, raw[HEAD:-TAIL], re.IGNORECASE)), default=0)
+        head = " " * HEAD if end else raw[: HEAD - 1] + "\n"
+        text = head + raw[-TAIL:]
+    if not text.isascii():
+        text = text.translate(_SAME_LENGTH)
+        if not text.isascii():
+            text = "".join(_plain(character) for character in text)
+    text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
+    if "<" in text or "[" in text:
+        text = _TOKEN.sub(_blank, text)
+    text = _ROLE.sub(_blank, text)
+    if "`" in text or "~" in text:
+        text = _FENCE.sub(_blank, text)
+    return Prepared(raw, _MARKS.sub(_blank, text), cut_off, skipped)
+
+
+def _plain(character: str) -> str:
+    """A full-width or styled letter as a plain one, if that is a single character."""
+    if character.isascii():
+        return character
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 else character
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _without_reasoning(text: str) -> tuple[str, bool]:
+    """Blank out what a model thinks before it answers; whether the answer ends inside of it.
+
+    An end without a beginning closes reasoning that began in the prompt; a beginning without an end is an answer that
+    was cut off.
+    """
+    if "<" not in text and "◁" not in text and "[" not in text:
+        return text, False
+    if channels := list(_CHANNEL.finditer(text)):
+        return " " * channels[-1].end() + text[channels[-1].end() :], False
+    stages = [m for m in _STAGES.finditer(text) if not m[1] and m[2].lower() == "conclusion"]
+    if stages:
+        text = " " * stages[-1].end() + text[stages[-1].end() :]
+        return _STAGES.sub(_blank, text), False
+    last_open = last_close = -1
+    for match in _REASONING.finditer(text):
+        if re.fullmatch(_CLOSE, match[0], re.IGNORECASE):
+            last_close = match.end()
+        else:
+            last_open = match.start()
+    if last_close > 0 and last_open < last_close:
+        return " " * last_close + text[last_close:], False
+    if last_open >= 0:
+        start = max(last_close, 0)
+        kept = text[start:last_open]
+        return " " * start + kept + " " * (len(text) - last_open), not kept.strip()
+    return text, False

@@ -1,0 +1,93 @@
+"""A reading: what one raw answer says, where it says so, and by which rule it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Outcome = Literal["choice", "refused", "several", "unusable"]
+OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")
+NOT_HANDED_IN = -1
+"""`Readings.outcomes` of a row without an answer."""
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one answer says.
+
+    Args:
+        outcome: `choice`: exactly one of the possible values. `refused`: it declines to answer. `several`: it names more
+            than one and decides for none. `unusable`: it names none of them, or is empty.
+        value: of a choice, as the task has it (an occupation, a letter, a number); None for the other outcomes.
+        span: (start, end) of the characters of the raw answer that were read as the choice, the refusal or the several;
+            None where nothing can be pointed at.
+        rule: the name of the rule that read it, for example `alone`, `final answer`, `json`, `alias`.
+    """
+
+    outcome: Outcome
+    value: Any = None
+    span: tuple[int, int] | None = None
+    rule: str = ""
+
+    @property
+    def score_reason(self) -> str | None:
+        """The name that Inspect's `ScoreReason` has for it, None of a choice."""
+        names = {"refused": "refusal", "several": "invalid_response_format", "unusable": "invalid_response_format"}
+        return "no_response" if self.rule == "empty" else names.get(self.outcome)
+
+
+EMPTY = Reading("unusable", rule="empty")
+"""The reading of an answer without a visible character."""
+
+
+@dataclass(frozen=True)
+class Readings(Generic[Key]):
+    """The readings of a table's rows; equal answers to equal items are read once.
+
+    Args:
+        distinct: the different readings.
+        place: (n) of each row its reading among them, -1: no answer.
+    """
+
+    distinct: Sequence[Reading]
+    place: NDArray[np.int64]
+
+    def outcomes(self) -> NDArray[np.int8]:
+        """(n) index into `OUTCOMES`, `NOT_HANDED_IN` where there is no answer."""
+        codes = [OUTCOMES.index(reading.outcome) for reading in self.distinct]
+        return np.array([*codes, NOT_HANDED_IN], np.int8)[self.place]
+
+    def values(self, code: Callable[[Any], float], missing: float = np.nan) -> NDArray[np.float64]:
+        """(n) the code of each choice, `missing` for all other outcomes and where there is no answer."""
+        codes = [code(reading.value) if reading.outcome == "choice" else missing for reading in self.distinct]
+        return np.array([*codes, missing], np.float64)[self.place]
+
+
+def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[str, Key], Reading]) -> Readings[Key]:
+    """Read a column of answers, each distinct pair of answer and key once.
+
+    Args:
+        answers: (n) raw answers; null is no answer.
+        keys: (n) what the reader needs of each row's item beside the answer, hashable.
+        read: (answer, key) -> reading.
+    """
+    encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
+    texts = encoded.dictionary.to_pylist()
+    known: dict[tuple[int, Key], int] = {}
+    distinct: list[Reading] = []
+    place = np.full(len(answers), NOT_HANDED_IN, np.int64)
+    for row, (text, key) in enumerate(zip(encoded.indices.fill_null(-1).to_pylist(), keys, strict=True)):
+        if text < 0:
+            continue
+        if (at := known.get((text, key))) is None:
+            at = known[text, key] = len(distinct)
+            distinct.append(read(texts[text], key))
+        place[row] = at
+    return Readings(distinct, place)
