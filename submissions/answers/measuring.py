@@ -109,8 +109,8 @@ def measure(lines: Iterable[Line]) -> Report:
     """Read labelled answers and hold the readings against their golds.
 
     Args:
-        lines: see `read_lines`. `benchmark`, `task`, `answer` and `gold` must be there; further keys are what the task's
-            reader needs.
+        lines: see `read_lines`. `benchmark`, `task`, `answer` and `gold` must be there; further keys are what the
+            task's reader needs.
 
     Errors: KeyError for a benchmark or a task that is not known.
     """

@@ -1,9 +1,9 @@
-"""The first steps of every reader: what surrounds an answer is blanked out, and every character keeps its place.
+r"""The first steps of every reader: what surrounds an answer is blanked out, and every character keeps its place.
 
 Blanked out are reasoning blocks (`<think>…</think>` and its kin), tokens of chat templates, code fences, markdown and
 TeX around words, and bytes that nobody sees. Curly quotes become straight ones, full-width letters plain ones. The
 prepared text has the length of the raw answer, so that a span in it is a span in the answer. Tokens that carry an
-answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\\boxed{…}`) stay.
+answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\boxed{…}`) stay.
 
 Of an answer of more than `HEAD + TAIL` characters the middle is not read.
 """

@@ -23,8 +23,8 @@ class Reading:
     """What one answer says.
 
     Args:
-        outcome: `choice`: exactly one of the possible values. `refused`: it declines to answer. `several`: it names more
-            than one and decides for none. `unusable`: it names none of them, or is empty.
+        outcome: `choice`: exactly one of the possible values. `refused`: it declines to answer. `several`: it names
+            more than one and decides for none. `unusable`: it names none of them, or is empty.
         value: of a choice, as the task has it (an occupation, a letter, a number); None for the other outcomes.
         span: (start, end) of the characters of the raw answer that were read as the choice, the refusal or the several;
             None where nothing can be pointed at.

@@ -155,7 +155,7 @@ class Benchmark:
         steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
             task is like that.
         judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
-        compare_reading: a line of labelled answers -> its readings held against its golds, as `answers.measuring.Compared`.
+        compare_reading: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
 
