@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from fairspace.submissions.answers.labelled import NO_CHOICE, Line
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.reading.limits import LIMITS
 
-Line = Mapping[str, Any]
 Verdict = Literal["right", "false", "lost"]
-NO_CHOICE = ("none", "refused", "several", "missing")
-"""Gold readings of an answer that makes no choice; a reader that reads no choice is right for each of them."""
+Split = Literal["style", "gender", "family"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+"""By what the counts of a task can be split: manner of writing, gender words of the answer, family of like answers."""
 _MALE = re.compile(
     r"\b(?:he|him|his|himself|man|men|male|boy|gentleman|guy|mr|father|son|husband|sir)\b", re.IGNORECASE
 )
@@ -67,76 +69,99 @@ class Tally:
     families: int = 0
     families_alike: int = 0
 
-    def add(self, compared: Compared, answer: str) -> None:
+    def add(self, compared: Compared, gender: str) -> None:
         """Count a comparison. Gender words are counted of readable answers that use those of one gender alone."""
         self.n += 1
         setattr(self, compared.verdict, getattr(self, compared.verdict) + 1)
         if isinstance(compared.gold, str) and compared.gold in NO_CHOICE:
             return
         self.readable += 1
-        male, female = _MALE.search(answer) is not None, _FEMALE.search(answer) is not None
-        if male != female:
-            name = "male" if male else "female"
-            setattr(self, f"n_{name}", getattr(self, f"n_{name}") + 1)
-            setattr(self, f"right_{name}", getattr(self, f"right_{name}") + (compared.verdict == "right"))
+        if gender in ("male", "female"):
+            setattr(self, f"n_{gender}", getattr(self, f"n_{gender}") + 1)
+            setattr(self, f"right_{gender}", getattr(self, f"right_{gender}") + (compared.verdict == "right"))
+
+
+def gender_words(answer: str) -> str:
+    """The gender whose words an answer uses: `male`, `female`, or `neither` for none and for those of both."""
+    male, female = _MALE.search(answer) is not None, _FEMALE.search(answer) is not None
+    return "neither" if male == female else "male" if male else "female"
 
 
 @dataclass
 class Report:
-    """What a measurement found.
+    """What a measurement shows.
 
     Args:
         tasks: `benchmark/task` -> its counts; of GENRES' judge the parts of an answer.
         errors: id, gold and reading of each line that is not read right.
-        styles: `benchmark/task` -> manner of writing -> counts.
+        splits: by what -> `benchmark/task` -> style, gender words or family -> counts.
     """
 
     tasks: dict[str, Tally] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
-    styles: dict[str, dict[str, Tally]] = field(default_factory=dict)
+    splits: dict[Split, dict[str, dict[str, Tally]]] = field(default_factory=lambda: {by: {} for by in SPLITS})
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as `fairspace readings --json` prints it."""
-        tasks = {name: vars(tally) for name, tally in sorted(self.tasks.items())}
-        styles = {
-            name: {style: vars(tally) for style, tally in sorted(by_style.items())}
-            for name, by_style in sorted(self.styles.items())
-        }
-        return {"tasks": tasks, "errors": self.errors, "styles": styles}
+    def to_json(self, by: Split | None = None) -> dict[str, Any]:
+        """The report as `fairspace readings --json` prints it, with the counts of one split if it is named."""
+        data: dict[str, Any] = {"tasks": {name: vars(tally) for name, tally in sorted(self.tasks.items())}}
+        if by is not None:
+            split = sorted(self.splits[by].items())
+            data["by"] = {name: {part: vars(tally) for part, tally in sorted(parts.items())} for name, parts in split}
+        return data | {"errors": self.errors}
 
 
 def measure(lines: Iterable[Line]) -> Report:
-    """Read labelled answers and hold the readings against their golds.
-
-    Args:
-        lines: see `read_lines`. `benchmark`, `task`, `answer` and `gold` must be there; further keys are what the
-            task's reader needs.
-
-    Errors: KeyError for a benchmark or a task that is not known.
-    """
-    from fairspace.submissions.benchmarks.registry import benchmark
-
-    report = Report()
-    families: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
+    """Read labelled answers and hold the readings against their golds. SubmissionError: faults of the lines."""
+    report, faults = Report(), Collector(LIMITS.faults)
+    families: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for line in lines:
-        for compared in benchmark(line["benchmark"]).compare_reading(line):
-            name = f"{line['benchmark']}/{compared.entry}"
-            report.tasks.setdefault(name, Tally()).add(compared, line["answer"])
-            styles = report.styles.setdefault(name, {})
-            styles.setdefault(str(line.get("style", "")), Tally()).add(compared, line["answer"])
-            if compared.verdict != "right":
-                wrong = {"id": line.get("id", ""), "task": name, "gold": compared.gold, "read": compared.read}
-                report.errors.append(wrong | {"verdict": compared.verdict, "rule": compared.rule})
-            if line.get("family"):
-                families[name, line["family"]].append(compared.verdict == "right")
-    for (name, _), verdicts in families.items():
+        try:
+            compared_parts = _compared(line.fields)
+        except RefusedError as refused:
+            faults.add(refused.code, line.place[0], refused.what, expected=refused.expected, place=line.place[1])
+            continue
+        for compared in compared_parts:
+            name = f"{line.fields['benchmark']}/{compared.entry}"
+            _count(report, name, compared, line.fields)
+            if line.fields.get("family"):
+                families[name, line.fields["family"]].append(compared.verdict)
+    if not report.tasks and not faults.all():
+        what = "no answer of a task that is answered with text"
+        faults.add("NO_ANSWERS", "the labelled answers", what, expected="answers of such tasks")
+    if faults.all():
+        raise SubmissionError(list(faults.all()))
+    for (name, family), verdicts in families.items():
         if len(verdicts) > 1:
-            report.tasks[name].families += 1
-            report.tasks[name].families_alike += len(set(verdicts)) == 1
+            for tally in (report.tasks[name], report.splits["family"][name][family]):
+                tally.families += 1
+                tally.families_alike += len(set(verdicts)) == 1
     return report
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
-    """The lines of a file of labelled answers, one JSON object a line; empty lines are skipped."""
-    with file.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
+def _compared(fields: Mapping[str, Any]) -> list[Compared]:
+    """The readings of a line. RefusedError: its task is not known, or it lacks what the task's reader needs."""
+    from fairspace.submissions.benchmarks.registry import benchmark
+
+    try:
+        return list(benchmark(fields["benchmark"]).compare_reading(fields))
+    except KeyError as error:
+        missing = error.args[0]
+        if missing == fields["task"]:
+            raise RefusedError("UNKNOWN_TASK", f"task {show(missing)}", "a task whose answers are text") from error
+        raise RefusedError("MISSING_FIELD", f"no {show(missing)}", "what the task's reader needs") from error
+    except RefusedError:
+        raise
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        expected = f"the fields of {fields['benchmark']}/{show(fields['task'])} as FORMAT.md shows them"
+        raise RefusedError("WRONG_TYPE", f"a field of another type ({error})", expected) from error
+
+
+def _count(report: Report, name: str, compared: Compared, fields: Mapping[str, Any]) -> None:
+    gender = gender_words(fields["answer"])
+    report.tasks.setdefault(name, Tally()).add(compared, gender)
+    parts: dict[Split, str] = {"style": fields.get("style", ""), "gender": gender, "family": fields.get("family", "")}
+    for by, part in parts.items():
+        report.splits[by].setdefault(name, {}).setdefault(part, Tally()).add(compared, gender)
+    if compared.verdict != "right":
+        wrong = {"id": fields.get("id", ""), "task": name, "gold": compared.gold, "read": compared.read}
+        report.errors.append(wrong | {"verdict": compared.verdict, "rule": compared.rule})

@@ -46,7 +46,8 @@ class _PlainHelp:
 class _Command(_PlainHelp, TyperCommand): ...
 
 
-class _Group(_PlainHelp, TyperGroup): ...
+class Group(_PlainHelp, TyperGroup):
+    """A group of commands."""
 
 
 class _Application(typer.Typer):
@@ -55,7 +56,7 @@ class _Application(typer.Typer):
 
 
 app = _Application(
-    cls=_Group,
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -64,9 +65,9 @@ app = _Application(
 )
 
 
-def command_group(name: str, panel: str, about: str) -> typer.Typer:
+def command_group(name: str, panel: str, about: str, cls: type[Group] = Group) -> typer.Typer:
     """A group of commands under a name, in a panel of the help."""
-    group = _Application(cls=_Group, no_args_is_help=True, help=about)
+    group = _Application(cls=cls, no_args_is_help=True, help=about)
     app.add_typer(group, name=name, rich_help_panel=panel)
     return group
 

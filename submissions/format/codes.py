@@ -1,4 +1,7 @@
-"""Every code that a fault of a submission can have: what it means and how to mend it. `FORMAT.md` prints this table."""
+"""Every code that a fault of a submission or of labelled answers can have: what it means and how to mend it.
+
+`FORMAT.md` prints this table.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ CODES: dict[str, Code] = {
     "NESTED_ARCHIVE": Code("an archive lies in the submission", "put its files at the top level"),
     "NESTED_FOLDER": Code("a folder lies in the submission", "put the files at the top level of the folder or zip"),
     "UNKNOWN_FILE": Code("the format has no file of this name", "write tables as .jsonl or .parquet; remove others"),
-    "MISSING_FILE": Code("`submission.json` is missing", "add it"),
+    "MISSING_FILE": Code("`submission.json` or a named file is missing", "add it, or correct its name"),
     "UNREADABLE_FILE": Code("a file cannot be opened or read", "check its permissions, then hand it in again"),
     "MIXED_FORMATS": Code("one table comes as .jsonl and as .parquet", "keep one of them"),
     "SHARDS_INCOMPLETE": Code("the shards of a table are not 0 to n - 1 of n", "hand in every shard once"),
@@ -101,6 +104,9 @@ CODES: dict[str, Code] = {
     "NAMES_NOT_ALLOWED": Code("`names` outside revision `upstream` of genres", "leave the column out"),
     "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
     "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),
+    # labelled answers (fairspace readings)
+    "NO_ANSWERS": Code("a file of labelled answers holds none, or none can be drawn", "write one JSON object per line"),
+    "UNKNOWN_GOLD": Code("`gold` is no reading that the task can have", "write it as the task's values are written"),
     # the authors' layout of GENRES (fairspace import genres)
     "LAYOUT_IMAGE": Code("an image code is malformed, a sixth, or not in the file name", "mend or drop the line"),
     "LAYOUT_PROMPT": Code("a line's prompt does not have its names or its plot", "copy the line's own prompt"),

@@ -36,7 +36,7 @@ class Fault:
 
 
 class SubmissionError(Exception):
-    """A submission cannot be scored; `faults` says why, all of them at once."""
+    """A submission cannot be scored, or labelled answers not be read; `faults` says why, all of them at once."""
 
     def __init__(self, faults: list[Fault]):
         super().__init__("\n".join(map(str, faults)))
