@@ -21,6 +21,7 @@ from fairspace.submissions.values import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from fairspace.submissions.answers.reading import Readings
     from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
 
@@ -156,6 +157,11 @@ class Benchmark:
             task is like that.
         judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
         compare_reading: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
+        row_readings: a checked submission -> task, or `task/part` for a part of a judge's answer, -> the readings of
+            the task's rows in `responses`, or of those in `judgements` by the judge that is scored, in their order.
+        label_line: a checked submission, a task, one of its rows -> the fields of a line of labelled answers but
+            `answer` and `gold`: `benchmark`, `task`, `ask` and what the task's reader needs; None where no person could
+            label an answer of the task in a few words.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
 
@@ -175,6 +181,8 @@ class Benchmark:
     judge: Lazy | None = None
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
     compare_reading: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
+    row_readings: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
+    label_line: Callable[[Submission, str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda *row: None
     cohort_of: Callable[[Scored], str] = lambda scored: ""
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()
