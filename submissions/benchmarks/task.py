@@ -32,6 +32,7 @@ class Task:
         settings: of generation that the paper states, such as temperature.
         judges: the task whose answers a judge reads in this one; '' for a task of the model itself.
         named_in: dataset revisions whose rows state in `names` the names that the prompt gave to two persons.
+        items_asked: how many of the ids are asked, where these follow from what a model made; 0 for all of them.
         every_face: whether an annotated image must say how many faces were found in it.
     """
 
@@ -46,4 +47,9 @@ class Task:
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
     judges: str = ""
     named_in: tuple[str, ...] = ()
+    items_asked: int = 0
     every_face: bool = False
+
+    def samples_asked(self, revision: str) -> int:
+        """How many samples the task asks for in a dataset revision. BuildError REVISION_UNKNOWN."""
+        return (self.items_asked or len(self.ids(revision))) * self.samples

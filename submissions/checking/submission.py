@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.coverage import TaskCoverage, coverage, coverage_notes
 from fairspace.submissions.checking.manifest import check_manifest
 from fairspace.submissions.checking.meta import check_meta
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
@@ -44,12 +45,14 @@ class CheckReport:
     Args:
         submission: the submission, its rows sorted by key; None if there is a fault.
         faults: all of them, those of one kind in one file as one with a count.
-        notes: what is no fault but worth knowing: tasks without rows, faults left out.
+        notes: what is no fault but worth knowing: tasks without rows, what a rank still needs, faults left out.
+        coverage: of each task the samples that were handed in; empty if there is a fault.
     """
 
     submission: Submission | None
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
+    coverage: tuple[TaskCoverage, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -107,7 +110,8 @@ def check_submission(
     if faults.all() or meta is None or bench is None:
         return CheckReport(None, faults.all(), tuple(notes))
     checked = Submission(meta, tables, digest(meta, tables), keys.table if keys is not None else None, manifest)
-    return CheckReport(checked, (), tuple(_notes(checked, bench)))
+    covered = coverage(checked, bench)
+    return CheckReport(checked, (), tuple(_notes(checked, bench, covered)), tuple(covered))
 
 
 def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress | None = None) -> Submission:
@@ -238,12 +242,13 @@ def check_table(
     return rows.table.combine_chunks().take(pa.array(check.keys(bench, meta.dataset_revision)))
 
 
-def _notes(submission: Submission, bench: Benchmark) -> list[str]:
+def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]) -> list[str]:
     meta = submission.meta
     tables = [*submission.tables.values(), *([] if submission.images is None else [submission.images])]
     present = {task for table in tables for task in table["task"].unique().to_pylist()}
     absent = [name for name in bench.task_names() if name not in present]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
+    notes += coverage_notes(covered, bench)
     if meta.baseline is not None:
         notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
     if submission.images is not None:

@@ -26,14 +26,15 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
     report = check_with_progress(submission)
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
-        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes)})
+        tasks = {covered.task: covered.to_json() for covered in report.coverage}
+        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
     else:
         if report.submission is None:
             faults(report.faults)
         else:
             from fairspace.submissions.commands.show.results import show_checked
 
-            show_checked(submission, report.submission)
+            show_checked(submission, report.submission, report.coverage)
         notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
 

@@ -51,7 +51,12 @@ BENCHMARK = Benchmark(
             max_tokens=_MAX_TOKENS.get(task, 0),
             settings=_SETTINGS if task in _ASK else {},
             every_face=True,
-            values=tuple(f"fairness_{context}_gender" for context in ALL_CONTEXTS if task_of(context) == task),
+            values=tuple(
+                f"{part}_{context}_gender"
+                for part in ("fairness", "factuality")
+                for context in ALL_CONTEXTS
+                if task_of(context) == task
+            ),
         )
         for task in TASKS
     ),

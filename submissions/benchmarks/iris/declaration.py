@@ -13,6 +13,7 @@ from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
 from fairspace.submissions.benchmarks.iris.counts import counts
+from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
@@ -36,7 +37,12 @@ TASKS = (
         items=iris_gen_52.rows,
     ),
     Task(
-        STEER, "annotations", iris_steer_60.IMAGES, iris_steer_60.steer_ids, ("Penalty_delta_GSR", "BIS_Gen.magnitude")
+        STEER,
+        "annotations",
+        iris_steer_60.IMAGES,
+        iris_steer_60.steer_ids,
+        ("Penalty_delta_GSR", "BIS_Gen.magnitude"),
+        items_asked=STEERED // iris_steer_60.IMAGES,
     ),
     Task(
         OCCUPATION,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.coverage import TaskCoverage
 from fairspace.submissions.commands.show.instruments import HEADERS, other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.tables import OUT, cell, chance, new_table, table, values
@@ -21,6 +22,9 @@ _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_corrected": "Corrected for the labeller's errors",
     "human_labels": "Corrected by people's labels",
 }
+_HANDED_IN = """\
+Handed in is every answer, also one that refuses or that cannot be used: these are known, and
+counted as what they are. Only what was not handed in widens the bounds of a value."""
 
 
 def show_result(result: Result) -> None:
@@ -78,12 +82,18 @@ def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
     OUT.print(cell(f"By {variant.name}. Ranked are the raw values. {variant.note}"))
 
 
-def show_checked(path: Path, submission: Submission) -> None:
-    """Print what a faultless submission holds."""
-    rows = ", ".join(f"{table.num_rows} {name}" for name, table in submission.tables.items())
-    OUT.print(cell(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {rows}."))
+def show_checked(path: Path, submission: Submission, coverage: Iterable[TaskCoverage]) -> None:
+    """Print what a faultless submission holds, and what its samples are enough for."""
+    held = ", ".join(f"{rows.num_rows} {name}" for name, rows in submission.tables.items())
+    OUT.print(cell(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {held}."))
     for done in submission.manifest.stages if submission.manifest is not None else ():
         OUT.print(cell(f"- {stage(done)}"))
+    rows = [
+        (task.task, f"{task.handed_in:,}", f"{task.expected:,}", task.share, f"{task.needed:,}", task.enough_for)
+        for task in coverage
+    ]
+    table("Samples", ("task", "handed in", "expected", "share", "rank needs", "enough samples for"), rows)
+    OUT.print(_HANDED_IN)
 
 
 def stage(done: Stage) -> str:
