@@ -83,6 +83,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         view=view,
         row=row,
         values=row.values if full is None else full.values,
+        readings={} if full is None else full.readings,
         own=logged,
         standard=standard,
         total=total_of(view, row),

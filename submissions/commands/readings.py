@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Group, Json, command_group, print_json
+from fairspace.submissions.commands.app import (
+    SCORE,
+    Group,
+    Json,
+    SubmissionPath,
+    check_places,
+    command_group,
+    print_json,
+)
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from fairspace.submissions.answers.measuring import Split
 
 SPLITS = ("style", "gender", "family")
+_WRITTEN = (".jsonl", ".parquet")
 
 
 class _ByPath(Group):
@@ -21,14 +31,15 @@ class _ByPath(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
-            args = ["measure", *args]
+            holds_tables = any(word.endswith(".zip") or Path(word).is_dir() for word in args if word[:1] != "-")
+            args = ["show" if holds_tables else "measure", *args]
         return super().parse_args(ctx, args)
 
 
 readings = command_group(
     "readings",
     SCORE,
-    "How raw answers are read, and how right that is: `readings FILE.jsonl` measures it on labelled answers.",
+    "How raw answers are read: `readings SUBMISSION`. How right that is: `readings FILE.jsonl` of labelled answers.",
     cls=_ByPath,
 )
 
@@ -53,3 +64,33 @@ def measure_readings(
         print_json(report.to_json(split))
     else:
         show_report(report, split)
+
+
+@readings.command("show", epilog="Example: fairspace readings my-submission --out readings.jsonl")
+def show_readings(
+    submission: SubmissionPath,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every row with its reading, as .jsonl or .parquet.", metavar="FILE")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read."""
+    check_places(out)
+    if out is not None and out.suffix not in _WRITTEN:
+        raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_WRITTEN)}.")
+    checked = checked_submission(submission)
+    from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.commands.show.readings import show_summaries
+
+    bench = benchmark(checked.meta.benchmark)
+    if out is not None:
+        count = write_read_rows((rows.table() for rows in read_rows(checked, bench)), out)
+        typer.echo(f"{out}: {count:,} rows with their readings", err=as_json)
+        if not as_json:
+            return
+    summaries = summarise(checked, bench)
+    if as_json:
+        print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
+    else:
+        show_summaries(submission.name, summaries)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from fairspace.submissions.answers.summary import Summary
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
@@ -23,7 +24,7 @@ from fairspace.submissions.values import Value
 
 FORMAT = 1
 MOST_PARTS = 64
-"""Variants of a result, and tables of counts."""
+"""Variants of a result, tables of counts, and tasks with readings."""
 MOST_ROWS = 1_000
 """Rows of a table of counts; ours have 52."""
 LARGEST_COUNT = 2**31 - 1
@@ -62,6 +63,7 @@ class Result:
         draws: resampled raw values that the errors of scores are made from; None if nothing was resampled.
         variants: the raw values as other instruments would have measured them.
         counts: name -> rows of counts that a reader's own reference figures are compared with.
+        readings: task, or part of a judge's answer -> how its answers were read.
     """
 
     benchmark: str
@@ -74,6 +76,7 @@ class Result:
     draws: Draws | None = None
     variants: tuple[Variant, ...] = ()
     counts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
+    readings: Mapping[str, Summary] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON data, with the same bytes for the same submission and standard."""
@@ -91,6 +94,7 @@ class Result:
             **({"chances": self.scored.chances} if self.scored.chances else {}),
             **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
             **({"counts": {name: list(map(list, rows)) for name, rows in self.counts.items()}} if self.counts else {}),
+            **({"readings": {task: read.to_json() for task, read in self.readings.items()}} if self.readings else {}),
             **({"draws": self.draws.to_json()} if self.draws is not None else {}),
             "scores": [value.to_json() for value in self.scored.scores.values()],
             "values": [value.to_json() for value in self.values.values()],
@@ -122,13 +126,22 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"counts or variants: expected an object and a list of at most {MOST_PARTS:,} parts each")
     for rows in counts.values():
         _check_counts(rows)
+    readings = data.get("readings", {})
+    if type(readings) is not dict or len(readings) > MOST_PARTS:
+        raise ValueError(f"readings: expected an object of at most {MOST_PARTS:,} parts")
     draws = Draws.from_json(data["draws"]) if "draws" in data else None
     loaded = tuple(map(Variant.from_json, variants))
     names = {value["name"] for value in data["values"]}
     used = {*(draws.names if draws is not None else ()), *(name for variant in loaded for name in variant.values)}
     if not used <= names:
         raise ValueError("draws or variants of a value that the result does not have")
-    return {"run": tuple(data.get("run", ())), "draws": draws, "variants": loaded, "counts": counts}
+    return {
+        "run": tuple(data.get("run", ())),
+        "draws": draws,
+        "variants": loaded,
+        "counts": counts,
+        "readings": {task: Summary.from_json(read) for task, read in readings.items()},
+    }
 
 
 def _check_counts(rows: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.submissions.answers.rows import summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -113,7 +114,8 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
     run = submission.manifest.run() if submission.manifest is not None else ()
     scored = _scored(bench, values, chosen, meta, run, draws)
     counts = bench.counts(records) if times else {}
-    return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts)
+    readings = summarise(submission, bench)
+    return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts, readings)
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from rich.text import Text
+
 from fairspace.submissions.answers.measuring import Report, Split, Tally
+from fairspace.submissions.answers.summary import COUNTED, Example, Summary
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import plain
 
@@ -68,6 +71,34 @@ def _errors(report: Report) -> Iterator[str]:
         yield shortened(f"{error['verdict']}: {error['id'] or error['task']}: gold {gold}, read {read}", _WIDTH)
     if (more := len(report.errors) - _ERRORS) > 0:
         yield f"and {more:,} more errors; --json lists all"
+
+
+def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
+    """Print per task how many answers were read as what and by which rule, then examples with the span marked."""
+    if not summaries:
+        OUT.print(cell(f"{name} holds no task that is answered with text."))
+        return
+    table = new_table(f"Readings of {name}")
+    table.add_column("task")
+    for header in COUNTED:
+        table.add_column(header.replace("_", " "), justify="right", max_width=10)
+    for task, summary in summaries.items():
+        table.add_row(*map(cell, (task, *(f"{summary.outcomes[outcome]:,}" for outcome in COUNTED))))
+    OUT.print(table)
+    for task, summary in summaries.items():
+        rules = ", ".join(f"{rule or 'no rule'} {count:,}" for rule, count in summary.rules.items())
+        OUT.print(cell(f"{task}, read by: {rules}"), style="bold")
+        for example in summary.examples:
+            OUT.print(_example(example))
+
+
+def _example(example: Example) -> Text:
+    """An answer in a line: how it is read, and its text with what was read between brackets and in reverse."""
+    read = example.outcome if example.value is None else f"{example.outcome} {shortened(example.value, 40)}"
+    line = cell(f"  {read} ({example.rule}): {example.before}" if example.rule else f"  {read}: {example.before}")
+    if example.marked:
+        line.append_text(Text(f"[{plain(example.marked)}]", style="reverse"))
+    return line.append_text(cell(example.after))
 
 
 def shortened(text: str, length: int) -> str:

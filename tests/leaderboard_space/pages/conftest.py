@@ -8,6 +8,7 @@ import pytest
 
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.submissions.answers.summary import COUNTED, Example, Summary
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
@@ -19,6 +20,16 @@ ABOUT = {"parameters": 7.5, "architecture": "autoregressive", "open_weights": Tr
 def _made(model: str, organisation: str, **meta: object) -> Result:
     found = result(BENCHMARK, "stereotyped", "Some model")
     return replace(found, meta={**found.meta, "model": model, "organisation": organisation, **meta})
+
+
+def _read(model: str, organisation: str) -> Result:
+    """With examples of readings that would be markup."""
+    outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "refused": 3}
+    hostile = Example("choice", "<b>left", "side </td>", "<script>1</script> ", "left\u202e", " <img src=x>")
+    summary = Summary(
+        outcomes, {"side </td>": 12_345, "refusal": 3}, (hostile, Example("refused", None, "", "I cannot"))
+    )
+    return replace(_made(model, organisation), readings={"vision_gender": summary})
 
 
 def _partial(model: str) -> Result:
@@ -36,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         result(BENCHMARK, "constant"),
         _made("Aurora", "Acme", **ABOUT),
         _made("Borealis", "Acme", **{**ABOUT, "parameters": 70, "open_weights": False, "licence": "Apache-2.0"}),
-        _made(HOSTILE_MODEL, "Evil\u202e <b>Corp</b>"),
+        _read(HOSTILE_MODEL, "Evil\u202e <b>Corp</b>"),
         _made("Gone", "Acme"),
         _partial("Partial"),
     ]

@@ -72,6 +72,20 @@ def test_a_hostile_name_stays_text_on_every_page_of_its_row(site: Opened) -> Non
         assert not re.search(r"<script>|<img src=x|\u202e|<b>Corp|81018001", text)
 
 
+def test_a_row_shows_how_its_answers_were_read(site: Opened) -> None:
+    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}")
+    assert '<a href="#readings">How the answers were read</a>' in text
+    line = re.search(r'<th scope="row">vision gender</th>(.*?)</tr>', text, re.DOTALL)
+    assert line
+    assert re.findall(r'class="number">([\d,]+)<', line[1]) == ["12,345", "3", "0", "0", "0"]
+    assert "&lt;script&gt;1&lt;/script&gt; <mark>left </mark> &lt;img src=x&gt;" in text
+    assert "choice: &lt;b&gt;left" in text
+
+
+def test_a_row_without_readings_has_no_such_section(site: Opened) -> None:
+    assert "#readings" not in page(site, "/model/iris/p-01")
+
+
 def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site: Opened) -> None:
     aurora = entry_of(site, "Aurora")
     for address in ("/model/iris/p-99", "/model/nothing/p-01", f"/model/iris/{aurora}", "/model/iris/..%2f..%2fx"):

@@ -104,7 +104,7 @@ def test_the_table_fits_a_terminal_of_80_columns(run: Run, tmp_path: Path, split
 
 
 def test_an_unknown_split_is_wrong_use(run: Run, tmp_path: Path) -> None:
-    code, _, err = run("readings", tmp_path, "--by", "styel")
+    code, _, err = run("readings", tmp_path / "a.jsonl", "--by", "styel")
     assert code == 2
     assert "did you mean 'style'?" in err
 

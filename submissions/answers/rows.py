@@ -1,0 +1,151 @@
+"""The readings of a submission's rows: beside their raw answers, and as counts with a few examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings
+from fairspace.submissions.answers.summary import Example, Summary, excerpt
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.format.schema import Submission
+
+READ = pa.schema(
+    [
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("answer", pa.string()),
+        pa.field("outcome", pa.string(), nullable=False),
+        pa.field("value", pa.string()),
+        pa.field("start", pa.int32()),
+        pa.field("end", pa.int32()),
+        pa.field("rule", pa.string(), nullable=False),
+    ]
+)
+"""A row with its reading. `outcome`: one of `OUTCOMES`, or `not_handed_in` where the answer is null. `value`: of a
+choice, as text; JSON where it is no text. `start`, `end`: the characters of the answer that were read."""
+_EXAMPLES = 3
+_MOST_EXAMPLES = 48
+"""Examples of one outcome of a task, and of a whole submission."""
+_MOST_RULES = 12
+
+
+@dataclass(frozen=True)
+class ReadRows:
+    """The rows of a task, or of a part of a judge's answer, with their readings.
+
+    Args:
+        task: `task` or `task/part`.
+        rows: with `id`, `sample` and `answer`.
+        readings: of the rows, in their order.
+    """
+
+    task: str
+    rows: pa.Table
+    readings: Readings[Any]
+
+    def table(self) -> pa.Table:
+        """A row of `READ` for each row that was handed in."""
+        distinct = [*self.readings.distinct, Reading("unusable")]
+        columns: dict[str, list[Any]] = {
+            "outcome": [reading.outcome for reading in distinct],
+            "value": [None if reading.value is None else as_text(reading.value) for reading in distinct],
+            "start": [None if reading.span is None else reading.span[0] for reading in distinct],
+            "end": [None if reading.span is None else reading.span[1] for reading in distinct],
+            "rule": [reading.rule for reading in distinct],
+        }
+        columns["outcome"][-1] = "not_handed_in"
+        places = pa.array(np.where(self.readings.place < 0, len(distinct) - 1, self.readings.place))
+        read = {name: pa.array(values, READ.field(name).type).take(places) for name, values in columns.items()}
+        task = pa.array([self.task] * self.rows.num_rows, pa.string())
+        parts = {"task": task, **{name: self.rows[name] for name in ("id", "sample", "answer")}, **read}
+        return pa.table([parts[name] for name in READ.names], schema=READ)
+
+
+def as_text(value: Any) -> str:
+    """The value of a reading as text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
+    """The readings of every task that is answered with text, in the benchmark's order."""
+    for task, readings in bench.row_readings(submission).items():
+        name = task.partition("/")[0]
+        judged = bench.task(name).table == "judgements"
+        rows = submission.judgements(name) if judged else submission.rows("responses", name)
+        answers = rows["judgement" if judged else "response"]
+        yield ReadRows(task, pa.table({"id": rows["id"], "sample": rows["sample"], "answer": answers}), readings)
+
+
+def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
+    """Write tables of `READ` to a .parquet or .jsonl file; how many rows."""
+    count = 0
+    if out.suffix == ".parquet":
+        with pq.ParquetWriter(out, READ) as writer:
+            for table in tables:
+                writer.write_table(table)
+                count += table.num_rows
+        return count
+    with out.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+        for table in tables:
+            for batch in table.to_batches(max_chunksize=10_000):
+                stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+            count += table.num_rows
+    return count
+
+
+def summarise(submission: Submission, bench: Benchmark) -> dict[str, Summary]:
+    """Per task how many answers were read as what and by which rule, with a few examples of each outcome."""
+    every = [rows for rows in read_rows(submission, bench) if rows.rows.num_rows]
+    examples = max(1, min(_EXAMPLES, _MOST_EXAMPLES // (len(OUTCOMES) * max(1, len(every)))))
+    revision = submission.meta.dataset_revision
+    summaries = {}
+    for rows in every:
+        asked = bench.task(rows.task.partition("/")[0]).samples_asked(revision)
+        summaries[rows.task] = _summary(rows, asked, examples)
+    return summaries
+
+
+def _summary(rows: ReadRows, asked: int, most: int) -> Summary:
+    distinct, place = rows.readings.distinct, rows.readings.place
+    times = np.bincount(place[place != NOT_HANDED_IN], minlength=len(distinct))
+    outcomes: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+    rules: dict[str, int] = {}
+    for reading, count in zip(distinct, times.tolist(), strict=True):
+        outcomes[reading.outcome] += count
+        rules[reading.rule] = rules.get(reading.rule, 0) + count
+    ranked = sorted(rules, key=lambda rule: (-rules[rule], rule))
+    shown = {rule: rules[rule] for rule in ranked[:_MOST_RULES]}
+    others = sum(rules[rule] for rule in ranked[_MOST_RULES:])
+    missing = max(0, asked - int(times.sum()))
+    examples = tuple(_examples(rows, times, rules, most))
+    return Summary(
+        {**outcomes, "not_handed_in": missing}, shown | ({"other rules": others} if others else {}), examples
+    )
+
+
+def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -> Iterator[Example]:
+    """The most frequent reading of each of the most frequent rules, at most so many of an outcome."""
+    distinct = rows.readings.distinct
+    places, first = np.unique(rows.readings.place, return_index=True)
+    first_row = dict(zip(places.tolist(), first.tolist(), strict=True))
+    ordered = sorted(range(len(distinct)), key=lambda k: (-rules[distinct[k].rule], -int(times[k]), first_row[k]))
+    for outcome in OUTCOMES:
+        of_outcome = [k for k in ordered if distinct[k].outcome == outcome]
+        one_a_rule = {distinct[k].rule: k for k in reversed(of_outcome)}
+        chosen = [k for k in of_outcome if one_a_rule[distinct[k].rule] == k]
+        chosen += [k for k in of_outcome if one_a_rule[distinct[k].rule] != k]
+        for k in chosen[:most]:
+            reading = distinct[k]
+            answer = rows.rows["answer"][first_row[k]].as_py()
+            before, marked, after = excerpt(answer, reading.span)
+            value = None if reading.value is None else "".join(excerpt(as_text(reading.value), None))
+            yield Example(outcome, value, reading.rule, before, marked, after)
