@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -95,11 +95,22 @@ class Report:
         tasks: `benchmark/task` -> its counts; of GENRES' judge the parts of an answer.
         errors: id, gold and reading of each line that is not read right.
         splits: by what -> `benchmark/task` -> style, gender words or family -> counts.
+        weights: `benchmark/task` -> verdict and weight of each line that states one.
     """
 
     tasks: dict[str, Tally] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
     splits: dict[Split, dict[str, dict[str, Tally]]] = field(default_factory=lambda: {by: {} for by in SPLITS})
+    weights: dict[str, list[tuple[Verdict, float]]] = field(default_factory=dict)
+
+    @property
+    def estimates(self) -> dict[str, dict[str, tuple[float, float, float]]]:
+        """`benchmark/task` -> verdict -> its share of all answers of a submission, and the ends of its 95 % interval.
+
+        Of lines that were drawn by `fairspace readings label`, which say for how many answers each one stands. The
+        interval is that of Clopper and Pearson at the effective number of answers, (sum of w)² / sum of w² (Kish).
+        """
+        return {name: weighted_shares(drawn) for name, drawn in sorted(self.weights.items())}
 
     def to_json(self, by: Split | None = None) -> dict[str, Any]:
         """The report as `fairspace readings --json` prints it, with the counts of one split if it is named."""
@@ -107,7 +118,24 @@ class Report:
         if by is not None:
             split = sorted(self.splits[by].items())
             data["by"] = {name: {part: vars(tally) for part, tally in sorted(parts.items())} for name, parts in split}
+        if self.weights:
+            data["estimates"] = {
+                name: {v: list(e) for v, e in shares.items()} for name, shares in self.estimates.items()
+            }
         return data | {"errors": self.errors}
+
+
+def weighted_shares(drawn: Sequence[tuple[Verdict, float]]) -> dict[str, tuple[float, float, float]]:
+    """Verdict -> its weighted share and the ends of its 95 % interval."""
+    from fairspace.submissions.uncertainty.proportions import clopper_pearson
+
+    total, squares = sum(weight for _, weight in drawn), sum(weight * weight for _, weight in drawn)
+    effective = total * total / squares
+    shares: dict[str, tuple[float, float, float]] = {}
+    for verdict in get_args(Verdict):
+        share = sum(weight for given, weight in drawn if given == verdict) / total
+        shares[verdict] = (share, *clopper_pearson(min(share, 1.0) * effective, effective))
+    return shares
 
 
 def measure(lines: Iterable[Line]) -> Report:
@@ -162,6 +190,9 @@ def _count(report: Report, name: str, compared: Compared, fields: Mapping[str, A
     parts: dict[Split, str] = {"style": fields.get("style", ""), "gender": gender, "family": fields.get("family", "")}
     for by, part in parts.items():
         report.splits[by].setdefault(name, {}).setdefault(part, Tally()).add(compared, gender)
+    weight = fields.get("weight")
+    if isinstance(weight, int | float) and weight > 0:
+        report.weights.setdefault(name, []).append((compared.verdict, float(weight)))
     if compared.verdict != "right":
         wrong = {"id": fields.get("id", ""), "task": name, "gold": compared.gold, "read": compared.read}
         report.errors.append(wrong | {"verdict": compared.verdict, "rule": compared.rule})

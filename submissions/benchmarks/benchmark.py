@@ -159,9 +159,9 @@ class Benchmark:
         compare_reading: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
         row_readings: a checked submission -> task, or `task/part` for a part of a judge's answer, -> the readings of
             the task's rows in `responses`, or of those in `judgements` by the judge that is scored, in their order.
-        label_line: a checked submission, a task, one of its rows -> the fields of a line of labelled answers but
-            `answer` and `gold`: `benchmark`, `task`, `ask` and what the task's reader needs; None where no person could
-            label an answer of the task in a few words.
+        label_line: a task, one of its `items` -> what a line of labelled answers to it has beside `benchmark`, `ask`,
+            `answer` and `gold`, and `choices`: the possible golds, or the ends of a number; None where no person could
+            label an answer in a word.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
 
@@ -182,7 +182,7 @@ class Benchmark:
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
     compare_reading: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
     row_readings: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
-    label_line: Callable[[Submission, str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda *row: None
+    label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
     cohort_of: Callable[[Scored], str] = lambda scored: ""
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()

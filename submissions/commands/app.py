@@ -16,6 +16,8 @@ from fairspace.submissions.errors import UsageError
 RUN, SCORE, MAKE = "Run a model", "Check, score and compare", "Make and publish datasets, metrics and the classifier"
 SPACE, MAINTAIN = "Hand in, and serve the board", "Maintainers"
 DEFAULT_STORE = ".fairspace"
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[

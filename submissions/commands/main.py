@@ -13,7 +13,7 @@ from importlib import import_module
 import typer
 
 from fairspace.builders.errors import CodedError
-from fairspace.submissions.commands.app import app
+from fairspace.submissions.commands.app import STOPPED, app
 from fairspace.submissions.commands.former import current_words
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import SubmissionError
@@ -39,8 +39,6 @@ MODULES = (
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
 ONLINE = ("ares", "build", "judge", "probe", "publish", "remake", "run")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
-STOPPED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 for _module in MODULES:
     import_module(f"fairspace.submissions.commands.{_module}")

@@ -9,6 +9,7 @@ import typer
 
 from fairspace.submissions.commands.app import (
     SCORE,
+    STOPPED,
     Group,
     Json,
     SubmissionPath,
@@ -94,3 +95,34 @@ def show_readings(
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:
         show_summaries(submission.name, summaries)
+
+
+@readings.command("label", epilog="Example: fairspace readings label my-submission --out labelled.jsonl")
+def label_readings(
+    submission: SubmissionPath,
+    out: Annotated[Path, typer.Option(help="File of labelled answers to write, or to go on with.", metavar="FILE")],
+    n: Annotated[int, typer.Option("--n", help="Answers to label.", min=1, max=10_000)] = 50,
+    seed: Annotated[int, typer.Option(help="Decides which answers are drawn.", min=0, max=2**32 - 1)] = 14,
+    show: Annotated[bool, typer.Option("--show", help="Show what is read before you type.")] = False,
+) -> None:
+    """Label answers of your own model, and learn how right they are read; stop at any time and go on later."""
+    check_places(out)
+    checked = checked_submission(submission)
+    from fairspace.submissions.answers.drawing import draw
+    from fairspace.submissions.answers.labelling import label
+    from fairspace.submissions.benchmarks.registry import benchmark
+
+    drawn = draw(checked, benchmark(checked.meta.benchmark), n, seed)
+    if not drawn:
+        raise UsageError(f"{submission} holds no answer that a person could label in a word.")
+    stopped = False
+    try:
+        label(drawn, out, input, typer.echo, show=show)
+    except (EOFError, KeyboardInterrupt) as end:
+        stopped = isinstance(end, KeyboardInterrupt)
+        typer.echo("")
+    count = len(out.read_text(encoding="utf-8").splitlines()) if out.exists() else 0
+    more = "the same command goes on" if count < len(drawn) else "all of them"
+    typer.echo(f"{out}: {count} of {len(drawn)} answers labelled ({more}). Next: fairspace readings {out}")
+    if stopped:
+        raise typer.Exit(STOPPED)

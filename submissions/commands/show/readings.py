@@ -26,6 +26,8 @@ def show_report(report: Report, by: Split | None = None) -> None:
     """Print the counts per task, then those of a split, then some of the errors."""
     for benchmark, tallies in _by_benchmark(report.tasks).items():
         _counts(f"Readings of {benchmark}", "task", tallies)
+    if report.weights:
+        _estimates(report)
     for name, parts in sorted(report.splits[by].items()) if by is not None else ():
         shown = {part or "not stated": tally for part, tally in sorted(parts.items())}
         if by == "family":
@@ -57,6 +59,16 @@ def _counts(title: str, first: str, tallies: Mapping[str, Tally]) -> None:
         alike = f"{tally.families_alike}/{tally.families}" if tally.families else "–"
         words = (_share(tally.right_male, tally.n_male), _share(tally.right_female, tally.n_female))
         table.add_row(*map(cell, (shortened(name, 17), *cells, alike, *words)))
+    OUT.print(table)
+
+
+def _estimates(report: Report) -> None:
+    table = new_table("Estimate for all answers of the submission, with 95 % intervals")
+    for header in ("task", "right", "false", "lost"):
+        table.add_column(header, justify="left" if header == "task" else "right")
+    for name, shares in report.estimates.items():
+        cells = (f"{share:.1%} ({low:.1%} to {high:.1%})" for share, low, high in shares.values())
+        table.add_row(*map(cell, (shortened(name.partition("/")[2], 17), *cells)))
     OUT.print(table)
 
 
