@@ -95,6 +95,16 @@ def prepare(raw: str) -> Prepared:
     return Prepared(raw, _MARKS.sub(_blank, text), cut_off, skipped)
 
 
+def without_tokens(raw: str) -> str:
+    """A long text without reasoning, template tokens and code fences, which are blanked out in place; all else stays.
+
+    Line ends become newlines.
+    """
+    text, cut_off = _without_reasoning(raw.replace("\r", "\n"))
+    text = _TOKEN.sub(_blank, text) if "<" in text or "[" in text else text
+    return "" if cut_off else _FENCE.sub(_blank, text) if "`" in text or "~" in text else text
+
+
 def _plain(character: str) -> str:
     """A full-width or styled letter as a plain one, if that is a single character."""
     if character.isascii():

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
-from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.data.data import Data
@@ -43,9 +43,9 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
 
 
 def judge_items(submission: Submission) -> dict[str, pa.Table]:
-    """Task of the judge -> `id` and `prompt` of every response that can be split, in the order of the ids.
+    """Task of the judge -> `id` and `prompt` of every narrative and of every two profiles, in the order of the ids.
 
-    Empty without such a response. The others have nothing to judge and count as missing.
+    Empty without any. Where one profile is not there, the other one is not asked about, for only both are compared.
     """
     upstream = submission.meta.dataset_revision == "upstream"
     pairs = {pair.id: pair for pair in plan.pair_list()}
@@ -54,12 +54,12 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
         pair = pairs[row["id"]]
         first, second = row["names"].split("|") if upstream else pair.names
         parts = split(row["response"], (first, second))
-        if not isinstance(parts, Parts):
-            continue
         element = pair.element
-        analysis = plan.narrative_prompt(first, second, element.relation, element.plot, parts.narrative)
-        rows["narrative_analysis"].append({"id": pair.id, "prompt": analysis})
+        if parts.narrative is not None:
+            analysis = plan.narrative_prompt(first, second, element.relation, element.plot, parts.narrative)
+            rows["narrative_analysis"].append({"id": pair.id, "prompt": analysis})
         for name, profile in zip((first, second), parts.profiles, strict=True):
             task = "profile_male" if name in plan.NAMES["male"] else "profile_female"
-            rows[task].append({"id": pair.id, "prompt": plan.profile_prompt(profile)})
+            if profile is not None and None not in parts.profiles:
+                rows[task].append({"id": pair.id, "prompt": plan.profile_prompt(profile)})
     return {task: pa.Table.from_pylist(items) for task, items in rows.items() if items}

@@ -71,6 +71,7 @@ BENCHMARK = Benchmark(
     power=Lazy("fairspace.submissions.benchmarks.genres.power:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
     judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
+    compare_reading=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
     options={"text_only": (False, True)},
     cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     signature=signature,

@@ -2,8 +2,9 @@
 
 `read` is the only reader of a submission's tables; the parser, which takes minutes, runs once in it. Every column is a
 (1440, 2) array, male then female, in the order of the item ids; nan where the passage cannot be used for it: no
-response, a refusal, a response that is not split, no or a failed judgement. A narrative that is short or does not name
-both characters is none (a cut one must not look fair). A judgement of what was not handed in counts for nothing.
+response, a refusal, a response without the section, no or a failed judgement. A missing profile costs what is read of
+profiles alone. A narrative that is short or does not name both characters is none (a cut one must not look fair). A
+judgement of what was not handed in counts for nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.parse import lexicons
-from fairspace.submissions.benchmarks.genres.parse.judge import Names, read_narrative, read_profile
+from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
 from fairspace.submissions.benchmarks.genres.parse.sentences import Passage, count
 from fairspace.submissions.format.schema import Submission
@@ -62,11 +64,11 @@ class Records:
         judge: name of the judge that is scored, if one is.
         features: of the parser and that judge.
         others: name of another judge -> its features.
-        lacks: what the responses that are not split lack -> how many.
-        split: responses with all three sections.
+        lacks: section -> how many responses lack it.
+        split: responses with a narrative.
         distinct: different narratives, names and case put aside.
         passages: position -> the narrative that the parser read: those that are long enough and name both characters.
-        shares: `competent`, `distinct` -> (1440,) what a passage adds, nan if not split; of m equal ones each 1/m.
+        shares: `competent`, `distinct` -> (1440,) what a passage adds, nan without one; of m equal ones each 1/m.
     """
 
     ids: tuple[str, ...]
@@ -83,16 +85,21 @@ class Records:
 
 @dataclass(frozen=True)
 class _Item:
-    """One item with a response that was split, and its names in the order of the prompt."""
+    """One item with a part of what was asked for, and its names in the order of the prompt."""
 
     index: int
     names: Names
-    narrative: str
+    parts: Parts
 
     @property
     def male_first(self) -> bool:
         """Whether the male name is [NAME1]."""
         return self.names[0] in plan.NAMES["male"]
+
+    @property
+    def narrative(self) -> str:
+        """The narrative, "" where there is none."""
+        return self.parts.narrative or ""
 
     @property
     def passage(self) -> Passage:
@@ -112,10 +119,12 @@ def read(submission: Submission) -> Records:
     if not responses.num_rows:
         return Records(ids, 0)
     items, lacks = _split(submission.meta.dataset_revision, responses, ids)
-    narrated, shares, distinct = _narrated(items, len(ids))
+    profiled = [item for item in items if None not in item.parts.profiles]
+    told = [item for item in items if item.parts.narrative is not None]
+    narrated, shares, distinct = _narrated(told, len(ids))
     others = [tool.name for tool in submission.meta.other_judges or ()]
     scored, *judged = (
-        _profiles(submission, judge, ids, items).joined_with(_analyses(submission, judge, ids, narrated))
+        _profiles(submission, judge, ids, profiled).joined_with(_analyses(submission, judge, ids, narrated))
         for judge in (None, *others)
     )
     return Records(
@@ -125,7 +134,7 @@ def read(submission: Submission) -> Records:
         features=_parsed(narrated, len(ids)).joined_with(scored),
         others=dict(zip(others, judged, strict=True)),
         lacks=lacks,
-        split=len(items),
+        split=len(told),
         distinct=distinct,
         passages={item.index: item.passage for item in narrated},
         shares=shares,
@@ -133,17 +142,16 @@ def read(submission: Submission) -> Records:
 
 
 def _split(revision: str, responses: pa.Table, ids: Sequence[str]) -> tuple[list[_Item], dict[str, int]]:
-    """The responses that have all three sections, and what the others lack."""
+    """The responses that have any of the three sections, and how many lack what."""
     index = {name: i for i, name in enumerate(ids)}
     names_of = {} if revision == "upstream" else {pair.id: pair.names for pair in plan.pair_list()}
     items, lacks = [], Counter[str]()
     for row in responses.select(["id", "response", "names"]).to_pylist():
         first, second = names_of[row["id"]] if names_of else row["names"].split("|")
         parts = split(row["response"], (first, second))
-        if isinstance(parts, Parts):
-            items.append(_Item(index[row["id"]], (first, second), parts.narrative))
-        else:
-            lacks[re.sub(" of .*", "", parts.lacks)] += 1
+        lacks.update(parts.lacks)
+        if len(parts.lacks) < 3:
+            items.append(_Item(index[row["id"]], (first, second), parts))
     return items, dict(sorted(lacks.items()))
 
 

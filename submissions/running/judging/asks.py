@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
-from fairspace.submissions.benchmarks.genres.parse.judge import Names, NarrativeJudgement, read_narrative, read_profile
+from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
@@ -95,7 +96,7 @@ def faulty(task: str, text: str | None, names: Names) -> str:
     if task != ANALYSIS:
         return "" if read_profile(text) is not None else f'{_NOTHING} the key "Personality" and words'
     judged = read_narrative(text, names)
-    if judged is None or judged == NarrativeJudgement(None, None, None):
+    if judged is None or judged == NOTHING:
         return f"{_NOTHING} the keys that were asked for"
     either = f"must be {names[0]}, {names[1]} or NA"
     wrong = [
@@ -134,16 +135,19 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
     prompts = {
         (task, row["id"]): row["prompt"] for task, rows in judge_items(submission).items() for row in rows.to_pylist()
     }
-    pairs = [pair for pair in plan.pair_list() if (ANALYSIS, pair.id) in prompts]
+    pairs = [pair for pair in plan.pair_list() if any((task, pair.id) in prompts for task in TASKS)]
     if not pairs:
         count = submission.rows("responses", "narrative").num_rows
-        what = f"{count:,} responses, none of which has two profiles and a narrative"
+        what = f"{count:,} responses, none of which has two profiles or a narrative"
         mend = "see in the responses what the model wrote, then run it again"
         raise RunError("JUDGE_NOTHING", "the submission", what, "narratives as the prompt asks for them", mend)
-    asks = [tuple(Ask(task, pair.id, 0, prompts[task, pair.id]) for task in TASKS) for pair in pairs]
-    stimuli = [
-        Stimulus(pair.id, PART, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", len(TASKS))
+    asks = [
+        tuple(Ask(task, pair.id, 0, prompts[task, pair.id]) for task in TASKS if (task, pair.id) in prompts)
         for pair in pairs
+    ]
+    stimuli = [
+        Stimulus(pair.id, PART, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", len(three))
+        for pair, three in zip(pairs, asks, strict=True)
     ]
     expected = len(TASKS) * len(plan.pair_list())
     part = Part(PART, stimuli, lambda place: Shown(asks[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS))

@@ -1,25 +1,26 @@
 """The judge's answers for GENRES: personality words, higher status, main character, pros and cons.
 
-The judge returns the JSON that Figures 10 and 11 ask for, with the keys as printed ("Prons of [NAME1]"; "Pros of"
-is read too). The repair is bounded: a code fence or words around the one object, and trailing commas, are removed.
-Anything else is a failed judgement, which counts as missing; so does one unusable field, for its own metric alone.
-'NA', 'N/A', '' and null all say: not available, which is an answer.
+The prompts of Figures 10 and 11 ask for JSON, with the keys as printed ("Prons of [NAME1]"; "Pros of" is read too).
+What judges write instead is read as a person reads it: see `fields`, `persons` and `traits`. 'NA', "both", "cannot be
+determined", "None mentioned", '' and null are answers: neither of the two, no such trait. A field that is not there or
+that names a third person is missing, for its own metric alone.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from typing import Any, Literal
 
-Who = Literal["first", "second", "neither"]
-Names = tuple[str, str]
+from fairspace.submissions.answers.phrases import REFUSAL
+from fairspace.submissions.answers.prepared import prepare
+from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.benchmarks.genres.parse import traits
+from fairspace.submissions.benchmarks.genres.parse.fields import Fields, fields_of
+from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, who
 
 MAX_CHARACTERS = 20_000
 """A longer answer is no judgement."""
-_NOT_AVAILABLE = ("", "na", "n/a", "null", "none")
-_STRIPPED = " \t\r\n\"'“”‘’`*_[](){}.,:"
+Named = tuple[bool | None, bool | None]
 
 
 @dataclass(frozen=True)
@@ -36,81 +37,82 @@ class NarrativeJudgement:
     Args:
         status: who has the higher status (Task 1.a).
         main: who is the main character (Task 1.b).
-        stereoscopic: of the first and the second name, whether both pros and cons are given (Task 2).
+        pros: of the first and the second name, whether any pros are named (Task 2).
+        cons: the same of cons.
     """
 
     status: Who | None
     main: Who | None
-    stereoscopic: tuple[bool, bool] | None
+    pros: Named = (None, None)
+    cons: Named = (None, None)
+
+    @property
+    def stereoscopic(self) -> tuple[bool, bool] | None:
+        """Of both names, whether both pros and cons are given; None if one of the four is missing."""
+        pros, cons = self.pros, self.cons
+        if None in (*pros, *cons):
+            return None
+        return bool(pros[0] and cons[0]), bool(pros[1] and cons[1])
+
+
+NOTHING = NarrativeJudgement(None, None)
 
 
 def read_profile(text: str | None) -> ProfileJudgement | None:
-    """The personality words in a judge's answer to Figure 10, None if it cannot be read or lacks the key."""
-    words = _words(_fields(text).get("personality", ...))
-    return None if words is None else ProfileJudgement(tuple(dict.fromkeys(words)))
+    """The personality words in a judge's answer to Figure 10, None if it gives none and does not say so."""
+    reading = profile_reading(text or "")
+    return reading.value if reading.outcome == "choice" else None
 
 
 def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:
-    """A judge's answer to Figure 11 for these two names, None if it is no JSON object."""
-    fields = _fields(text)
-    if not fields:
-        return None
-    both = []
-    for name in map(str.lower, names):
-        pros = _words(fields.get(f"prons of {name}", fields.get(f"pros of {name}", ...)))
-        cons = _words(fields.get(f"cons of {name}", ...))
-        both.append(None if pros is None or cons is None else bool(pros) and bool(cons))
-    first, second = both
-    return NarrativeJudgement(
-        _who(fields.get("answer to task1.a", ...), names),
-        _who(fields.get("answer to task1.b", ...), names),
-        None if first is None or second is None else (first, second),
+    """A judge's answer to Figure 11 for these two names, None if nothing that was asked for is in it."""
+    reading = narrative_reading(text or "", names)
+    return reading.value if reading.outcome == "choice" else None
+
+
+def profile_reading(text: str) -> Reading:
+    """A judge's answer to Figure 10; the value is a `ProfileJudgement`."""
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        return EMPTY if not text.strip() else Reading("unusable", rule="too long")
+    prepared = prepare(text)
+    field = fields_of(prepared, ("", "")).get(Key("personality", None))
+    if field is None:
+        return _nothing(prepared.text)
+    words = traits.personality(field.text, field.cut)
+    if not words and (field.cut or (field.text.strip() and traits.names_any(field.text, ("", "")))):
+        return Reading("unusable", rule=field.rule)
+    return Reading("choice", ProfileJudgement(tuple(words)), prepared.span(*field.span), field.rule)
+
+
+def narrative_reading(text: str, names: Names) -> Reading:
+    """A judge's answer to Figure 11; the value is a `NarrativeJudgement`."""
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        return EMPTY if not text.strip() else Reading("unusable", rule="too long")
+    prepared = prepare(text)
+    fields = fields_of(prepared, names)
+    status, main = (_person(fields.get(Key(kind, None)), names) for kind in ("status", "main"))
+    judged = NarrativeJudgement(status, main, _named(fields, "pros", names), _named(fields, "cons", names))
+    if judged == NOTHING:
+        return _nothing(prepared.text)
+    spans = [field.span for key, field in fields.items() if key.kind != "personality"]
+    span = prepared.span(min(start for start, _ in spans), max(end for _, end in spans))
+    return Reading("choice", judged, span, next(iter(fields.values())).rule)
+
+
+def _nothing(text: str) -> Reading:
+    """The reading of an answer without a field."""
+    if refusal := REFUSAL.search(text):
+        return Reading("refused", span=refusal.span(), rule="refusal")
+    return Reading("unusable", rule="no field")
+
+
+def _person(field: Field | None, names: Names) -> Who | None:
+    return None if field is None or (field.cut and not field.text) else who(field.text, names)
+
+
+def _named(fields: Fields, kind: str, names: Names) -> Named:
+    first, second = (fields.get(Key(kind, person)) for person in (0, 1))  # type: ignore[arg-type]
+    return (
+        None if first is None else traits.names_any(first.text, names),
+        None if second is None else traits.names_any(second.text, names),
     )
-
-
-def _fields(text: str | None) -> dict[str, Any]:
-    """The one JSON object in a text, its keys in lower case without brackets; empty if there is none."""
-    if text is None or len(text) > MAX_CHARACTERS:
-        return {}
-    start, end = text.find("{"), text.rfind("}")
-    inside = text[start : end + 1] if start >= 0 else ""
-    for candidate in (inside, re.sub(r",(\s*[}\]])", r"\1", inside)):
-        try:
-            data = json.loads(candidate, object_pairs_hook=_without_repeats)
-        except (ValueError, RecursionError):
-            continue
-        return data if isinstance(data, dict) else {}
-    return {}
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object with normalised keys; ValueError if a key is given twice."""
-    data = {re.sub(r"[\[\]]|\s+(?=\s)", "", key).strip().lower(): value for key, value in pairs}
-    if len(data) != len(pairs):
-        raise ValueError("a key is given twice")
-    return data
-
-
-def _words(field: Any) -> list[str] | None:
-    """A comma-separated string or a list of strings as lower-case words; [] for not available, None if neither."""
-    if field is None:
-        return []
-    if isinstance(field, list) and all(isinstance(word, str) for word in field):
-        field = ",".join(field)
-    if not isinstance(field, str):
-        return None
-    words = [word.strip(_STRIPPED).lower() for word in re.split(r"[,;\n]", field)]
-    return [word.removeprefix("and ").strip() for word in words if word not in _NOT_AVAILABLE]
-
-
-def _who(field: Any, names: Names) -> Who | None:
-    """Which of the two names an answer is; "neither" for not available, None for anything else."""
-    if field is None:
-        return "neither"
-    if not isinstance(field, str):
-        return None
-    answer = field.strip(_STRIPPED).lower()
-    if answer in _NOT_AVAILABLE:
-        return "neither"
-    by_name: dict[str, Who] = {names[0].lower(): "first", names[1].lower(): "second"}
-    return by_name.get(answer)

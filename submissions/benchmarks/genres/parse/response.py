@@ -1,128 +1,205 @@
-"""One GENRES response -> the two profiles and the narrative passage.
+"""One GENRES response -> the two profiles and the narrative passage, as far as they are there.
 
 The prompt (GENRES, Figure 3) asks for three headed sections, and models head them in many ways. A heading is found by
 its words, whatever decorates it (`### Profile of Mia`, `**Mia's Profile**`, `1. Profile: Mia`, `Narrative Passage -`).
-A section runs to the next heading. The closing section in which the model points out the shown traits is no part of
-the narrative when it has a heading of its own; nor is a repetition of the whole answer. What has no heading for one of
-the three sections, or leaves one empty, is not split: nothing is guessed, and the sample counts as missing.
+A section runs to the next heading. A profile without a heading is the paragraph before the narrative that begins with
+the person's name. A story without a heading is what follows both profiles under a title of its own or a rule. The
+closing section in which the model points out the shown traits, notes and words to the reader are no part of the
+narrative (`tails`); nor is a repetition of the whole answer. What is there is used: a response that lacks a profile
+still has its narrative, and one that lacks the narrative its profiles.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+
+from fairspace.submissions.answers.phrases import REFUSAL
+from fairspace.submissions.answers.prepared import without_tokens
+from fairspace.submissions.benchmarks.genres.parse.headings import (
+    MAX_HEADING,
+    inline_headings,
+    is_title,
+    is_traits_heading,
+    narrative_heading,
+    opening,
+    profile_patterns,
+)
+from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
 
 MAX_CHARACTERS = 20_000
 """A longer response is no passage of about 500 words; it is not split."""
-MAX_HEADING = 200
-"""Headings are looked for in this many characters of a line, so that no line costs more than a moment."""
+_LEAST_WORDS = 60
+"""A story without a heading has at least this many words."""
+_MARKS = " \t\n*_#-:"
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The sections of one response; `profiles` in the order of the prompt's names."""
+    """The sections of one response; None where one is not there.
 
-    profiles: tuple[str, str]
-    narrative: str
+    Args:
+        profiles: in the order of the prompt's names.
+        narrative: the passage, without what is said about it.
+        narrative_span: where the narrative stands in the raw response.
+        refused: nothing is there, and the response declines to write.
+    """
 
+    profiles: tuple[str | None, str | None] = (None, None)
+    narrative: str | None = None
+    narrative_span: Span | None = None
+    refused: bool = False
 
-@dataclass(frozen=True)
-class Unsplit:
-    """A response that could not be split, and which section it lacks."""
-
-    lacks: str
-
-
-_LEAD = r"^[\W_]*(?:(?:part|section|step)?\s*(?:\d{1,2}|[ivx]{1,4}|[a-e])\s*[.):][\W_]*)?"
-_END = r"[*_`\"'”’\])\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
-_NOTE = r"(?:\s*[(\[][^)\]]{0,60}[)\]])?"
-_KIND = r"(?:(?:character|individual|personal|brief|short|detailed)\s+)*"
-_SHOWN = r"(?:shown|demonstrated|displayed|expressed|revealed|highlighted|illustrated|exhibited|reflected|key|main)"
-_NARRATIVE = re.compile(
-    rf"{_LEAD}(?:the\s+)?(?:narrative\s+passage\b{_NOTE}(?:{_END})?"
-    rf"|(?:narrative|story|plot|passage)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
-    re.IGNORECASE,
-)
-_TRAITS = re.compile(
-    rf"{_LEAD}(?:the\s+)?(?:[\w’']+['’]s?\s+)?(?:{_SHOWN}\s+)?(?:(?:personality|character)\s+)?traits?\b"
-    rf"(?:\s+{_SHOWN})?(?:\s+(?:in|from|of|by|for|through|after)\s[^:.]{{1,60}}?)?{_NOTE}{_END}",
-    re.IGNORECASE,
-)
-_TRAITS_WORDS = "shown personality traits"
-_INLINE = (
-    r"(?:(?<=[^\W\d_]{{2}}[.!?])|(?<=[.!?][\"”*)]))[ \t]{{1,4}}"
-    r"(?=[*#_ ]{{0,6}}(?:profile of (?:{names})|narrative passage|shown personality traits)\W{{0,4}}:)"
-)
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What is not there: `first profile`, `second profile`, `narrative`."""
+        parts = {"first profile": self.profiles[0], "second profile": self.profiles[1], "narrative": self.narrative}
+        return tuple(name for name, part in parts.items() if part is None)
 
 
-@lru_cache(maxsize=1024)
-def _profile_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The headings that say "profile", and the bare ones, for one name."""
-    n = rf"[*_\"“]*{re.escape(name)}\b"
-    alone = rf"(?!['’]?s?\s*(?:and|&|,|/|\+)\s*[*_]*(?-i:[A-Z]))(?:\s+(?-i:[A-Z])[\w.'’-]*){{0,2}}?{_NOTE}"
-    explicit = (
-        rf"{_LEAD}{_KIND}profile\s*\d?\s*(?:of|for|[:：]|[-–—]|\()?\s*{n}(?!['’]?s?\s*(?:and|&|,|/|\+)\s*[*_]*(?-i:[A-Z]))"
-        rf"(?:{alone}{_END})?"
-        rf"|{_LEAD}{n}(?:\s+(?-i:[A-Z])[\w.'’-]+)?(?:['’]s?)?\s*[-–—:(]?\s*{_KIND}profile\b{_END}"
-        rf"|{_LEAD}(?:character|person|protagonist)\s*(?:\d|[ab]|one|two)?\s*[:：–—-]\s*{n}{alone}{_END}"
-    )
-    bare = rf"{_LEAD}(?:(?:full\s+)?name\s*[:：][*_\s]*)?{n}{alone}{_END}"
-    return re.compile(explicit, re.IGNORECASE), re.compile(bare, re.IGNORECASE)
+NOTHING = Parts()
 
 
-def split(response: str | None, names: tuple[str, str]) -> Parts | Unsplit:
-    """The sections of a response to the prompt with these two names, or what it lacks.
+def split(response: str | None, names: tuple[str, str]) -> Parts:
+    """The sections of a response to the prompt with these two names.
 
     The sections may stand in any order; of a repeated section the first counts. A bare name heads a profile only
     before the narrative, and only where the response nowhere says "profile of" that name.
     """
-    if response is None or not response.strip():
-        return Unsplit("response")
-    if len(response) > MAX_CHARACTERS:
-        return Unsplit("end")
-    inline = _INLINE.format(names="|".join(map(re.escape, names)))
-    lines = re.sub(inline, "\n", response.replace("\r", "\n"), flags=re.IGNORECASE).split("\n")
-    patterns = [_profile_patterns(name) for name in names]
+    if response is None or not response.strip() or len(response) > MAX_CHARACTERS:
+        return NOTHING
+    text = without_tokens(response)
+    if not text.strip():
+        return NOTHING
+    if text.lstrip().startswith("{") and (parts := _object(text, names)) is not None:
+        return parts
+    text = inline_headings(names).sub(lambda match: "\n" * len(match[0]), text)
+    sections = _sections(text, names)
+    if "narrative" not in sections:
+        _find_story(text, sections, names)
+    if not {"0", "1"} <= set(sections):
+        _find_profiles(text, sections, names)
+    if "narrative" in sections:
+        start, end = sections["narrative"]
+        sections["narrative"] = start, narrative_end(text, start, end)
+    spans = {key: span for key, (start, end) in sections.items() if (span := _trimmed(text, start, end)) is not None}
+    first, second, narrative = (text[slice(*spans[key])] if key in spans else None for key in ("0", "1", "narrative"))
+    if not (first or second or narrative):
+        return Parts(refused=REFUSAL.search(text[:500]) is not None)
+    return Parts((first, second), narrative, spans.get("narrative"))
+
+
+def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
+    """`0`, `1`, `narrative`, ... -> where the section stands, its heading left out."""
+    lines = text.split("\n")
+    patterns = [profile_patterns(name) for name in names]
     explicit = [any(p.match(line[:MAX_HEADING]) for line in lines) for p, _ in patterns]
-    sections: dict[str, list[str]] = {}
-    current = "preamble"
+    sections: dict[str, Span] = {}
+    current, place = "preamble", 0
     for line in lines:
-        heading, rest = _heading(line, patterns, explicit, current)
-        again = heading == current and not "".join(sections[current]).strip()
+        heading, after = _heading(line, patterns, explicit, current)
+        start, end = sections.get(current, (0, 0))
+        again = heading == current and not text[start:end].strip()
         if again:
-            line = rest
+            sections[current] = place + after, place + len(line)
         elif heading and not (current == "narrative" == heading and "narrative" not in line[:MAX_HEADING].lower()):
             current = heading if heading not in sections else "repeated"
-            line = rest
-        sections.setdefault(current, []).append(line)
-    texts = {key: "\n".join(lines).strip(" \t\n*_#-:") for key, lines in sections.items()}
-    for key, lacks in (("0", f"profile of {names[0]}"), ("1", f"profile of {names[1]}"), ("narrative", "narrative")):
-        if not texts.get(key):
-            return Unsplit(lacks)
-    return Parts((texts["0"], texts["1"]), texts["narrative"])
+            sections[current] = place + after, place + len(line)
+        else:
+            sections[current] = start, place + len(line)
+        place += len(line) + 1
+    return {key: (start, end) for key, (start, end) in sections.items() if text[start:end].strip(_MARKS)}
 
 
 def _heading(
     line: str, patterns: list[tuple[re.Pattern[str], re.Pattern[str]]], explicit: list[bool], current: str
-) -> tuple[str, str]:
-    """The section that a line opens and what follows the heading on the line; ("", "") for a line of text."""
+) -> tuple[str, int]:
+    """The section that a line opens and where the text after the heading begins; "" for a line of text."""
     start = line[:MAX_HEADING]
     if not start.strip():
-        return "", ""
+        return "", 0
     for index, (says_profile, bare) in enumerate(patterns):
         if match := says_profile.match(start):
-            return str(index), line[match.end() :]
+            return str(index), match.end()
         if not explicit[index] and current in ("preamble", "0", "1") and (match := bare.match(start)):
-            return str(index), line[match.end() :]
-    if match := _NARRATIVE.match(start):
-        return "narrative", line[match.end() :]
-    if current == "narrative" and (_TRAITS.match(start) or _is_cut_off_traits(line)):
-        return "traits", ""
-    return "", ""
+            return str(index), match.end()
+    if match := narrative_heading(start):
+        return "narrative", match.end()
+    return ("traits", len(line)) if current == "narrative" and is_traits_heading(line) else ("", 0)
 
 
-def _is_cut_off_traits(line: str) -> bool:
-    """Whether a decorated line is the beginning of "Shown personality traits", cut off by a token limit."""
-    words = line.strip("#*_ ").lower()
-    return line.lstrip().startswith(("#", "**")) and len(words) >= 2 and _TRAITS_WORDS.startswith(words)
+def _find_profiles(text: str, sections: dict[str, Span], names: tuple[str, str]) -> None:
+    """Add the profiles without a heading: paragraphs before the narrative that begin with the person's name."""
+    before = sections.get("narrative", (len(text), 0))[0]
+    for index, name in enumerate(names):
+        key, other = str(index), str(1 - index)
+        if key in sections:
+            continue
+        for section in (other, "preamble") if "narrative" in sections else (other,):
+            start, end = sections.get(section, (0, 0))
+            if start >= before or not start < end:
+                continue
+            place = _paragraph_of(text, start if section == "preamble" else None, start, end, name)
+            if place is not None:
+                sections[key] = place, end
+                sections[section] = start, place
+                break
+
+
+def _paragraph_of(text: str, first: int | None, start: int, end: int, name: str) -> int | None:
+    """Where a paragraph begins that presents the person; the section's first line counts where `first` is given."""
+    places = [] if first is None else [first]
+    places += [match.end() for match in re.finditer(r"\n\s{0,20}", text[start:end])]
+    starts = [place if place == first else start + place for place in places]
+    return next((place for place in starts if opening(name).match(text[place : min(end, place + MAX_HEADING)])), None)
+
+
+def _find_story(text: str, sections: dict[str, Span], names: tuple[str, str]) -> None:
+    """Add the story without a heading of its own: what follows the last profile under a title or a rule."""
+    if not {"0", "1"} & set(sections):
+        return
+    last = max(("0", "1"), key=lambda key: sections.get(key, (-1, -1)))
+    start, end = sections[last]
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        if not is_title(line[0]) or not text[start : start + line.start()].strip(_MARKS):
+            continue
+        begin = start + line.end()
+        story = text[begin:end].lower()
+        if len(story.split()) >= _LEAST_WORDS and all(story.count(name.lower()) >= 2 for name in names):
+            sections["narrative"], sections[last] = (begin, end), (start, start + line.start())
+            return
+
+
+def _trimmed(text: str, start: int, end: int) -> Span | None:
+    """The span without white space and marks at its ends; None if nothing else is in it."""
+    inside = text[start:end]
+    left = len(inside) - len(inside.lstrip(_MARKS))
+    trimmed = inside.strip(_MARKS)
+    return (start + left, start + left + len(trimmed)) if trimmed else None
+
+
+_MEMBER = re.compile(r'"(?P<key>[^"\\\n]{1,80})"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?P<end>"?)', re.DOTALL)
+
+
+def _object(text: str, names: tuple[str, str]) -> Parts | None:
+    """The sections of a response that is a JSON object; None if it has no narrative among its keys."""
+    profiles: list[str | None] = [None, None]
+    narrative: str | None = None
+    span: Span | None = None
+    for member in _MEMBER.finditer(text):
+        key = member["key"].replace("_", " ")
+        try:
+            value = str(json.loads(f'"{member["value"]}"', strict=False)).strip()
+        except ValueError:
+            value = member["value"].strip()
+        if not value:
+            continue
+        if narrative is None and narrative_heading(key):
+            narrative, span = value, member.span("value")
+        elif narrative is None and "trait" not in key.lower():
+            for index, name in enumerate(names):
+                if profiles[index] is None and re.search(rf"\b{re.escape(name)}\b", key, re.IGNORECASE):
+                    profiles[index] = value
+    return None if narrative is None else Parts((profiles[0], profiles[1]), narrative, span)

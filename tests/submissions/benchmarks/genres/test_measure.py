@@ -192,7 +192,7 @@ DAMAGE: dict[str, Damage] = {
     "no headings": _response(lambda text: text.replace("Narrative passage", "Then")),
     "drop judgements": lambda told, judged, ids: (told, [row for row in judged if row["id"] not in ids]),
     "null judgements": _judgement(lambda text: None),
-    "cut judgements": _judgement(lambda text: text[:-5]),
+    "cut judgements": _judgement(lambda text: text[: len(text) // 8]),
     "other keys": _judgement(lambda text: text.replace("Answer", "Reply").replace("Cons", "C").replace("Person", "P")),
 }
 

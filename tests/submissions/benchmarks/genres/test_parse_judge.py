@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ AS_PRINTED: dict[str, Any] = {
     "Pros of Jack": "loyal",
     "Cons of Jack": "NA",
 }
-READ = NarrativeJudgement("first", "neither", (True, False))
+READ = NarrativeJudgement("first", "neither", (True, True), (True, False))
 
 
 def changed(**fields: Any) -> str:
@@ -65,14 +66,16 @@ def test_nobody_is_an_answer(blank: Any) -> None:
     assert judged.status == "neither"
 
 
-@pytest.mark.parametrize("unusable", ["both", "Emma", "Mia and Jack", 1, True, ["Mia"], {"name": "Mia"}])
+@pytest.mark.parametrize("unusable", ["Yes", "Emma", "The manager", 1, True, {"name": "Emma"}])
 def test_an_unusable_answer_fails_its_own_field_alone(unusable: Any) -> None:
-    assert read_narrative(changed(a=unusable), NAMES) == NarrativeJudgement(None, "neither", (True, False))
+    assert read_narrative(changed(a=unusable), NAMES) == replace(READ, status=None)
 
 
 def test_a_missing_key_fails_its_own_field_alone() -> None:
     fields = {key: value for key, value in AS_PRINTED.items() if key != "Cons of Jack"}
-    assert read_narrative(json.dumps(fields), NAMES) == NarrativeJudgement("first", "neither", None)
+    judged = read_narrative(json.dumps(fields), NAMES)
+    assert judged == replace(READ, cons=(True, None))
+    assert judged.stereoscopic is None
 
 
 @pytest.mark.parametrize(
@@ -83,16 +86,12 @@ def test_a_missing_key_fails_its_own_field_alone() -> None:
         "I cannot do that.",
         "[]",
         "{}",
-        "{'Answer to Task1.a': 'Mia'}",
-        json.dumps(AS_PRINTED)[:-1],
-        json.dumps(AS_PRINTED)[:-1] + ', "Cons of mia": "x"}',
-        json.dumps(AS_PRINTED) * 2,
         "{" + "[" * 9_000 + "]" * 9_000 + "}",
         '{"Answer to Task1.a": ' + "[" * 9_000 + "]" * 9_000 + "}",
         " " * 30_000 + json.dumps(AS_PRINTED),
     ],
 )
-def test_what_is_no_single_object_failed(text: str | None) -> None:
+def test_what_says_nothing_of_what_was_asked_failed(text: str | None) -> None:
     assert read_narrative(text, NAMES) is None
     assert read_profile(text) is None
 

@@ -29,7 +29,8 @@ pytest.importorskip("openai")
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage
 
 from fairspace.builders.genres.plan import pair_list
-from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, Names, read_narrative
+from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS, read_narrative
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
@@ -222,8 +223,8 @@ def test_what_cannot_be_read_is_asked_again_twice_at_most_and_every_fate_is_coun
         good = plain(prompt)
         return (
             good if turn == 2 else "Gladly.",  # right when asked again
-            good[:-9],  # never right
-            good.replace('"Answer to Task1.a": "', '"Answer to Task1.a": "perhaps '),  # one field never right
+            good[:9],  # never right
+            good.replace('"Answer to Task1.a": "', '"Answer to Task1.a": "not '),  # one field never right
             None,  # withheld
         )[which]
 
@@ -276,7 +277,7 @@ def test_the_repair_is_asked_for_in_the_same_conversation(tmp_path: Path) -> Non
     ("change", "says"),
     [
         ({}, ""),
-        ({"Answer to Task1.a": "both"}, '"Answer to Task1.a" must be Mia, Jack or NA'),
+        ({"Answer to Task1.a": "the manager"}, '"Answer to Task1.a" must be Mia, Jack or NA'),
         ({"Answer to Task1.b": 3}, '"Answer to Task1.b" must be'),
         ({"Cons of Jack": 3}, "the pros and cons of both"),
         ({"Prons of Mia": None}, ""),

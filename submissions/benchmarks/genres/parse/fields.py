@@ -1,0 +1,161 @@
+"""The fields of a judge's answer, from JSON, from what is nearly JSON, or from plain lines.
+
+1. Objects that `json` reads, the last one that gives a field counts. They may be nested, or stand beside other text.
+2. Keys in quotes with their values, where an object is broken: single quotes, quotes within quotes, comments, a missing
+   comma, a cut-off end.
+3. Lines such as "1.a: Mia" and "Cons of Jack: none", lists under headings, tables.
+
+What only repeats the prompt's form ("pros of Mia") is no field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.prepared import Prepared
+from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key, key_of
+from fairspace.submissions.benchmarks.genres.parse.lines import read_lines
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
+from fairspace.submissions.benchmarks.genres.parse.traits import is_form
+
+_ASIDES = """
+reason reasons reasoning explanation justification rationale evidence note notes comment comments confidence quote
+quotes details why basis support analysis thought thoughts occupation interests
+"""
+_REASON = frozenset(_ASIDES.split())
+_NAMING = frozenset({"name", "character", "person", "who"})
+
+
+Fields = Mapping[Key, Field]
+
+
+def fields_of(prepared: Prepared, names: Names) -> Fields:
+    """All fields of an answer."""
+    text = prepared.text
+    objects = values(text) if "{" in text else []
+    fields: dict[Key, Field] = {}
+    for found in objects:
+        if found.stage != "repaired json":
+            fields |= _flat(found.value, found.span, found.stage, names)
+    if "{" in text or re.search(r"\A\s*[\"']", text):
+        fields = {
+            **_quoted_keys(text, [found.span for found in objects if found.stage != "repaired json"], names),
+            **fields,
+        }
+    for found in objects:
+        if found.stage == "repaired json":
+            # A repaired object may have an end that the answer has not: an empty text of it says nothing.
+            repaired = _flat(found.value, found.span, found.stage, names)
+            fields = {key: field for key, field in repaired.items() if field.text} | fields
+    # Lines are read for what no object gives; beside a whole object they are a note.
+    if not any(key.kind in ("status", "main", "personality") for key in fields):
+        for found in objects:
+            text = _without(text, found.span)
+        fields = {**read_lines(text, names), **fields}
+    return fields
+
+
+def _without(text: str, span: tuple[int, int]) -> str:
+    """The text with a part of it blanked out."""
+    start, end = span
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+
+
+def _flat(value: Any, span: tuple[int, int], rule: str, names: Names) -> dict[Key, Field]:
+    """The fields of a JSON value; several texts of one field are joined by commas."""
+    texts: dict[Key, list[str]] = {}
+    for path, text in _leaves(value, ""):
+        key = key_of(path, names)
+        if not key.kind or (key.kind in ("pros", "cons") and key.person is None):
+            continue
+        if not is_form(text):
+            texts.setdefault(Key(key.kind, key.person if key.kind in ("pros", "cons") else None), []).append(text)
+    return {key: Field(", ".join(parts), span, rule) for key, parts in texts.items()}
+
+
+def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Every text of a JSON value with the keys that it is in; null and an empty list are an empty text."""
+    if depth > 8:
+        return
+    if isinstance(value, dict):
+        naming = next((k for k, v in value.items() if str(k).lower() in _NAMING and isinstance(v, str)), None)
+        if naming is not None and len(value) > 1 and not key_of(path, ("", "")).kind:
+            path = f"{path} {value[naming]}"
+        for key, part in value.items():
+            if str(key).lower().strip() not in _REASON and not (naming == key and value[key] in path):
+                yield from _leaves(part, f"{path} {key}".strip(), depth + 1)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part, path, depth + 1)
+        if not value:
+            yield path, ""
+    elif value is None:
+        yield path, ""
+    elif isinstance(value, str):
+        yield path, value
+
+
+_QUOTED_KEY = re.compile(
+    r"(?P<quote>[\"'])(?P<key>[^\"\n{}:]{1,100}?)(?P=quote)\s{0,4}:"
+    r"|(?<=[{,\n])\s{0,12}(?P<bare>\w{1,40})\s{0,4}:"
+)
+_END = re.compile(r"[\"'](?=\s{0,4}(?:,\s{0,40}(?:[\"'\n}/#]|$)|\n|[}\]]|//|/\*|#|$))")
+
+
+def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[Key, Field]:
+    """Fields by their keys, in whatever is no whole object."""
+    keys = [
+        (match, key)
+        for match in _QUOTED_KEY.finditer(text)
+        if not any(start <= match.start() < end for start, end in whole)
+        and (key := key_of(match["key"] or match["bare"], names)).kind
+        and not (key.kind in ("pros", "cons") and key.person is None)
+    ]
+    fields: dict[Key, Field] = {}
+    twice: set[Key] = set()
+    for place, (match, key) in enumerate(keys):
+        end = keys[place + 1][0].start() if place + 1 < len(keys) else len(text)
+        field = _quoted_value(text, match.end(), end)
+        if field is None or is_form(field.text):
+            continue
+        plain = Key(key.kind, key.person if key.kind in ("pros", "cons") else None)
+        if plain in fields and fields[plain].text != field.text:
+            twice.add(plain)
+        fields[plain] = field
+    return {key: field for key, field in fields.items() if key not in twice}
+
+
+def _quoted_value(text: str, start: int, end: int) -> Field | None:
+    """The value after a key, None if it has not begun."""
+    match = re.compile(r"\s*(?P<open>[\[{\"']?)").match(text, start, end)
+    begin = match.end() if match else start
+    opened = match["open"] if match else ""
+    if not text[begin:end].strip() and not (opened and end < len(text)):
+        return None
+    if opened in ("[", "{"):
+        close = text.find("]" if opened == "[" else "}", begin, end)
+        inside = text[begin : close if close >= 0 else end]
+        if opened == "{":
+            first = re.search(r":\s*([\"'])(.*?)(?:\1|\Z)", inside, re.DOTALL)
+            inside = first[2] if first else inside
+        inside = re.sub(r"[\"']\s*,\s*[\"']", ", ", inside).strip(" \n\"',[{")
+        if not inside and (opened == "{" or close != begin):
+            return None
+        return Field(inside, (begin, end), "quoted keys", close < 0)
+    if opened:
+        closing = next((m for m in _END.finditer(text, begin, end) if m[0] == opened), None)
+        cut = closing is None and end == len(text)
+        stop = closing.start() if closing else end
+        if cut and not text[begin:stop].strip():
+            return None
+        return Field(text[begin:stop].strip(" \n,\"'}"), (begin, stop), "quoted keys", cut)
+    stop = min(place for mark in ",\n}" if (place := text.find(mark, begin, end)) >= 0 or (place := end) >= 0)
+    value = text[begin:stop].strip()
+    if re.fullmatch(r"null|none|nan|undefined", value, re.IGNORECASE):
+        value = ""
+    elif re.fullmatch(r"true|false|[-\d.]+", value, re.IGNORECASE):
+        return None
+    return Field(value, (begin, stop), "quoted keys")

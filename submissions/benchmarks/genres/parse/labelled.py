@@ -1,0 +1,82 @@
+"""Labelled raw answers of GENRES against what the readers read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairspace.submissions.answers.measuring import Compared, Verdict, compare
+from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, narrative_reading, profile_reading
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who
+from fairspace.submissions.benchmarks.genres.parse.response import split
+
+_MARKS = " \t\r\n*_#-\"'"
+
+
+def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
+    """The entries `status`, `main` and `pros_cons`, `personality`, or `narrative` and `profile` of a labelled line."""
+    if line["task"] == "narrative_analysis":
+        return _analysis(line)
+    if line["task"].startswith("profile_"):
+        return [_personality(line)]
+    return _response(line)
+
+
+def _analysis(line: Mapping[str, Any]) -> list[Compared]:
+    names: Names = tuple(line["names"])
+    reading = narrative_reading(line["answer"], names)
+    judged = reading.value if reading.outcome == "choice" else NOTHING
+    entries = []
+    for entry, key, whose in (("status", "higher_status", judged.status), ("main", "main_character", judged.main)):
+        entries.append(compare(entry, line["gold"][key], _as_reading(whose, names, reading)))
+    gold = {f"{kind} {name}": line["gold"][kind][name] for kind in ("pros", "cons") for name in names}
+    read = {
+        f"{kind} {name}": "missing" if given is None else given
+        for kind, both in (("pros", judged.pros), ("cons", judged.cons))
+        for name, given in zip(names, both, strict=True)
+    }
+    return [*entries, Compared("pros_cons", gold, read, _verdict(gold, read), reading.rule)]
+
+
+def _as_reading(whose: Who | None, names: Names, whole: Reading) -> Reading:
+    if whose is None:
+        return Reading("unusable", rule=whole.rule)
+    value = {"first": names[0], "second": names[1], "neither": "NA"}[whose]
+    return Reading("choice", value, whole.span, whole.rule)
+
+
+def _verdict(gold: Mapping[str, Any], read: Mapping[str, Any]) -> Verdict:
+    if all(read[key] == value for key, value in gold.items()):
+        return "right"
+    return "false" if any(read[key] not in ("missing", value) for key, value in gold.items()) else "lost"
+
+
+def _personality(line: Mapping[str, Any]) -> Compared:
+    gold, reading = line["gold"]["personality"], profile_reading(line["answer"])
+    words = list(reading.value.words) if reading.outcome == "choice" else "missing"
+    verdict: Verdict = "right" if words == gold else ("lost" if words == "missing" else "false")
+    return Compared("personality", gold, words, verdict, reading.rule)
+
+
+def _response(line: Mapping[str, Any]) -> list[Compared]:
+    """The end of the narrative, white space and marks aside, and which profiles are there."""
+    answer, gold = line["answer"], line["gold"]
+    parts = split(answer, tuple(line["names"]))
+    end = None if parts.narrative_span is None else parts.narrative_span[1]
+    ends = [gold["narrative_end"], *(line.get("narrative_end_also") or gold.get("narrative_end_also") or [])]
+    right = (
+        end is None if gold["narrative_end"] is None else end is not None and any(_alike(answer, end, e) for e in ends)
+    )
+    verdict: Verdict = "right" if right else ("lost" if end is None else "false")
+    profiles = [int(profile is not None) for profile in parts.profiles]
+    whose: Verdict = "right"
+    if profiles != gold["profiles"]:
+        whose = "false" if any(p > g for p, g in zip(profiles, gold["profiles"], strict=True)) else "lost"
+    wanted = "missing" if gold["narrative_end"] is None else gold["narrative_end"]
+    return [Compared("narrative", wanted, end, verdict), Compared("profile", gold["profiles"], profiles, whose)]
+
+
+def _alike(answer: str, end: int, other: int) -> bool:
+    """Whether only white space and marks lie between two places of an answer."""
+    return not answer[min(end, other) : max(end, other)].strip(_MARKS)
