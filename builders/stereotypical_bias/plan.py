@@ -42,6 +42,8 @@ PAIRS: Mapping[str, int] = {"gender": 2604, "race": 7378}
 PAIRS_PER_CELL = 20
 """Section 4: at most this many pairs per age and shared group."""
 IMAGES_PER_TRAIT = 200
+PICTURE_SIZE = (400, 200)
+"""Width and height of a picture of two faces in pixels."""
 OCCUPATIONS = (
     "pilot",
     "firefighter",

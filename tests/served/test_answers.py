@@ -21,7 +21,8 @@ from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, 
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.iris.parse import clean, direct_matches
 from fairspace.submissions.benchmarks.short_answers import parse_label, parse_rating, refuses
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import parse_group, parse_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.keys import Request, chat_request
 
@@ -130,16 +131,18 @@ def test_stereotypical_bias_gets_a_side_or_a_group_with_every_prefix(prefix: str
             stereotypical_bias.with_prefix(prompt, prefix, attribute)
             for prompt in stereotypical_bias.items(f"vision_{attribute}")["prompt"][:20].to_pylist()
         ]
-        assert {parse_side(text) for _, text in answers("stereotypical_bias_vision", vision)} == {0, 1}
-        nothing(vision, parse_side, (-1,))
-        every = range(len(stereotypical_bias.GROUPS[attribute]))
+        left, right = stereotypical_bias.GROUPS[attribute][:2]
+        scene = Scene("pilot", left, right)
+        sides = {read_side(text, scene).value for _, text in answers("stereotypical_bias_vision", vision)}
+        assert sides == {"left", "right"}
+        nothing(vision, lambda text: read_side(text, scene).value)  # noqa: B023 - called at once
         language = [
             stereotypical_bias.with_prefix(prompt, prefix, attribute)
             for prompt in stereotypical_bias.items(f"language_{attribute}")["prompt"].unique().to_pylist()
         ]
         found = answers(f"stereotypical_bias_{attribute}", language[:: 1 if attribute == "gender" else 7])
-        assert {parse_group(text, attribute) for _, text in found} == set(every)
-        nothing(language[:3], lambda text: parse_group(text, attribute), (-1,))  # noqa: B023 - called at once
+        assert {read_group(text, attribute).value for _, text in found} == set(stereotypical_bias.GROUPS[attribute])
+        nothing(language[:3], lambda text: read_group(text, attribute).value)  # noqa: B023 - called at once
 
 
 def test_occupations_need_no_embedding_and_tournaments_have_one_winner() -> None:

@@ -58,6 +58,7 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
+    compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
     higher_is_better=False,

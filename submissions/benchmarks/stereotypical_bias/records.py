@@ -10,14 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from fairspace.builders.stereotypical_bias import plan
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Readings, read_column
 from fairspace.submissions.benchmarks.short_answers import item_index
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, parse
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.format.schema import Submission
 
 Integers = npt.NDArray[np.int64]
@@ -138,11 +141,38 @@ def _choices(submission: Submission, task: str) -> tuple[Integers, Booleans] | N
         return None
     ids = plan.ids(task, submission.meta.dataset_revision)
     items = item_index(ids, rows)
+    readings = read_rows(rows, task, items)
+    values = SIDES if task.startswith("vision_") else plan.GROUPS[plan.task_attribute(task)]
     choice = np.full(len(ids), NOT_AVAILABLE, dtype=np.int64)
     given = np.zeros(len(ids), dtype=bool)
-    choice[items] = parse(rows["response"], task)
-    given[items] = pc.is_valid(rows["response"]).to_numpy()
+    choice[items] = readings.values(values.index, NOT_AVAILABLE).astype(np.int64)
+    given[items] = readings.outcomes() != NOT_HANDED_IN
     return choice, given
+
+
+def read_rows(rows: pa.Table, task: str, items: Integers) -> Readings[Any]:
+    """The reading of every response of a task: a side for vision, a group for language.
+
+    Args:
+        rows: the responses.
+        task: one of the plan's.
+        items: (n) of each response its item.
+    """
+    attribute = plan.task_attribute(task)
+    if task.startswith("vision_"):
+        places, scenes = _scenes(task)
+        keys = [scenes[place] for place in places[items].tolist()]
+        return read_column(rows["response"], keys, read_side)
+    return read_column(rows["response"], [attribute] * len(items), read_group)
+
+
+@lru_cache
+def _scenes(task: str) -> tuple[Integers, list[Scene]]:
+    """(n) of each item of a vision task the place of its scene, and the scenes."""
+    items, groups = plan.items(task), plan.GROUPS[plan.task_attribute(task)]
+    columns = [items[name].to_numpy().astype(np.int64) for name in ("instance", "left", "right")]
+    distinct, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return places.ravel(), [Scene(plan.INSTANCES[i], groups[left], groups[right]) for i, left, right in distinct]
 
 
 def _answers(cell: Cell, choices: tuple[Integers, Booleans] | None) -> Answers | None:

@@ -1,0 +1,131 @@
+"""Sentences and clauses of an answer, and what each of them does: deny, decline, guess, conclude."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from fairspace.submissions.answers.phrases import NEGATION, REFUSAL
+
+Span = tuple[int, int]
+_SENTENCE = re.compile(r"[.!?。！？](?=[\s\"')\]*]|$)|[。！？；;{}|]|\n+")
+_CLAUSE = re.compile(
+    r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
+    r"with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|because|since|"
+    r"as|due to|so|then|yet|who|which|where|given)\b"
+)
+_REASON = re.compile(r"(?:because|since|as|due to|given)\b")
+_SURE = re.compile(
+    r"\b(?:no doubt|no question|not (?:sure|certain|100|entirely|completely|fully|very|too|only|to mention|clear)|"
+    r"without (?:a )?doubt|not just|no further|no other|no problem|why not|if not)\b"
+)
+"""Denials that deny no choice."""
+_NOTHING = re.compile(r"\b(?:nothing|cannot be|can't be|hardly|without|isn't|aren't)\b")
+_GUESS = re.compile(
+    r"\b(?:guess(?:ing)?|likely|probably|presumably|perhaps|i(?:'d| would| will|'ll) (?:say|go|pick|choose|select|"
+    r"point|guess|assume)|would be|could be|might be|may be|must be|seems?|appears?|go(?:ing)? with|choose|pick|"
+    r"select|my (?:choice|pick|answer|guess)|looks like|i think|i believe|i assume|suggests?|best (?:fits?|"
+    r"match(?:es)?)|"
+    r"more like|obviously|clearly|of course|definitely|certainly)\b"
+)
+_CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|so|overall|in conclusion|conclusion|final(?:ly)?|more likely|most likely|ultimately|"
+    r"i(?:'d| would) (?:say|go|pick|choose|select)|must be|best|in summary|to sum up|rather|but|however|still)\b"
+)
+_WHETHER = re.compile(r"\b(?:either|both|neither|between)\b")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause.
+
+    Args:
+        text: of the whole answer, in small letters.
+        span: (start, end) in it.
+        opened: by which word or mark.
+    """
+
+    text: str
+    span: Span
+    opened: str = ""
+
+    @cached_property
+    def words(self) -> str:
+        """The clause itself."""
+        return self.text[slice(*self.span)]
+
+    @cached_property
+    def negations(self) -> list[int]:
+        """Where it denies."""
+        words = _SURE.sub(lambda match: " " * len(match[0]), self.words)
+        places = [match.start() for pattern in (NEGATION, _NOTHING) for match in pattern.finditer(words)]
+        return sorted(self.span[0] + place for place in places)
+
+    @cached_property
+    def declines(self) -> bool:
+        """Whether it declines to answer."""
+        return REFUSAL.search(self.words) is not None
+
+    @cached_property
+    def guesses(self) -> bool:
+        """Whether it makes a choice, sure or not."""
+        return _GUESS.search(self.words) is not None
+
+    @cached_property
+    def gives_reason(self) -> bool:
+        """Whether it gives the reason of another clause."""
+        return _REASON.match(self.opened) is not None
+
+    def denied_before(self, place: int) -> bool:
+        """Whether a denial stands before that place."""
+        return bool(self.negations) and self.negations[0] < place
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and its clauses."""
+
+    text: str
+    span: Span
+
+    @cached_property
+    def words(self) -> str:
+        """The sentence itself."""
+        return self.text[slice(*self.span)]
+
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        """Its clauses that hold a letter; "both A and B" is not parted."""
+        clauses, start, opened = [], self.span[0], ""
+        for match in _CLAUSE.finditer(self.text, *self.span):
+            if match[0] == "and" and _WHETHER.search(self.text, start, match.start()):
+                continue
+            clauses.append(Clause(self.text, (start, match.start()), opened))
+            start, opened = match.end(), match[0]
+        clauses.append(Clause(self.text, (start, self.span[1]), opened))
+        return [clause for clause in clauses if any(letter.isalnum() for letter in clause.words)]
+
+    @cached_property
+    def concludes(self) -> bool:
+        """Whether it draws a conclusion."""
+        return _CONCLUDES.search(self.words) is not None
+
+
+def small(text: str) -> str:
+    """The text in small letters, of the same length."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+def sentences(text: str, start: int = 0, end: int | None = None) -> list[Sentence]:
+    """The sentences of a part of a text in small letters."""
+    end = len(text) if end is None else end
+    parts = []
+    for match in _SENTENCE.finditer(text, start, end):
+        parts.append(Sentence(text, (start, match.start())))
+        start = match.end()
+    parts.append(Sentence(text, (start, end)))
+    return [part for part in parts if part.words.strip()]
