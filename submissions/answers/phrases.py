@@ -25,7 +25,8 @@ NEGATION = re.compile(
     re.IGNORECASE,
 )
 CORRECTION = re.compile(
-    r"\b(?:actually|wait|hold on|correction|scratch that|on second thoughts?|i mean|i meant|let me correct|"
+    r"\b(?:actually|wait|hold on|correction|scratch that|on second thoughts?|(?:up)?on (?:\w+ )?reflection|"
+    r"after (?:\w+ )?(?:reflection|double-checking)|i mean|i meant|let me correct|"
     r"(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|sorry, (?:i meant|that)|rather,|or rather)\b",
     re.IGNORECASE,
 )

@@ -16,7 +16,9 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
-from fairspace.submissions.benchmarks.fact_or_fair.parse import parse_objective, subjective_options
+from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import subjective_readings
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.iris.parse import clean, direct_matches
@@ -103,13 +105,14 @@ def test_narratives_are_judged_in_every_field_and_broken_json_is_none() -> None:
 def test_objective_queries_get_one_of_the_offered_groups() -> None:
     rows = fact_or_fair.items("llm_objective").to_pylist()
     for row in rows:
+        question = Question(row["attribute"], row["level"])
         found = {
-            parse_objective(text, row["attribute"], row["level"])
+            read_objective(text, question).value
             for _, text in answers("fact_or_fair_objective", [row["prompt"]], range(24))
         }
         assert found <= set(range(len(GROUPS[row["attribute"]]))), found
         assert len(found) > 1
-    nothing((row["prompt"] for row in rows[:4]), lambda text: parse_objective(text, "race", LEVELS[0]), (-1,))
+    nothing((row["prompt"] for row in rows[:4]), lambda text: read_objective(text, Question("race", LEVELS[0])).value)
 
 
 def test_subjective_queries_get_one_of_the_four_options() -> None:
@@ -117,10 +120,12 @@ def test_subjective_queries_get_one_of_the_four_options() -> None:
     step = 97
     prompts = rows["prompt"].to_pylist()[::step]
     texts = [answer(asked(prompt)) for prompt in prompts]
-    names = fact_or_fair.draws().name[::step]
-    assert set(np.unique(subjective_options(pa.chunked_array([texts]), names))) == {0, 1, 2, 3}
+    places, drawn = np.arange(len(rows))[::step], fact_or_fair.draws()
+    readings = subjective_readings(pa.chunked_array([texts]), places, drawn)
+    assert set(readings.values(int).tolist()) == {0, 1, 2, 3}
     wrong = [refusing(asked(prompt)) for prompt in prompts] + [unreadable(asked(prompt)) for prompt in prompts]
-    assert (subjective_options(pa.chunked_array([wrong]), np.tile(names, (2, 1))) == -1).all()
+    readings = subjective_readings(pa.chunked_array([wrong]), np.tile(places, 2), drawn)
+    assert np.isnan(readings.values(int)).all()
     assert recognise(prompts[0])[0].name == "fact_or_fair_subjective"
 
 

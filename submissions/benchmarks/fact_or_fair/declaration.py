@@ -78,6 +78,7 @@ BENCHMARK = Benchmark(
     scoring=scoring,
     label_limits=LIMITS,
     adjustable=adjustable,
+    compare_reading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
     drawn=frozenset(
         f"{part}_{context}_{attribute}"
         for kind in CONTEXTS.values()

@@ -23,7 +23,12 @@ from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, TRIALS, draws, ids
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
-from fairspace.submissions.benchmarks.fact_or_fair.parse import objective_groups, subjective_options
+from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    MISSING,
+    objective_readings,
+    subjective_readings,
+)
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
@@ -166,8 +171,9 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
     statistic = np.array([SLUGS.index(key[1]) for key in keys])[position]
     level = np.array([LEVELS.index(key[2]) for key in keys])[position]
     attribute = np.array([key[3] for key in keys])[position]
-    names = [LEVELS[i] for i in level.tolist()]
-    group = objective_groups(rows["response"].to_pylist(), attribute.tolist(), names)
+    questions = [Question(key[3], key[2], key[1]) for key in keys]
+    readings = objective_readings(rows["response"], [questions[place] for place in position.tolist()])
+    group = readings.values(int, MISSING).astype(np.int64)
     by_attribute = {}
     for a in ATTRIBUTES:
         mine = attribute == a
@@ -180,7 +186,8 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
 def _subjective_answers(submission: Submission) -> Answers:
     rows = submission.rows("responses", "llm_subjective")
     row = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
-    return Answers(row, subjective_options(rows["response"], draws().name[row]))
+    readings = subjective_readings(rows["response"], row, draws())
+    return Answers(row, readings.values(int, MISSING).astype(np.int8))
 
 
 def _image_faces(submission: Submission, task: str) -> Faces | None:

@@ -1,0 +1,158 @@
+"""The clauses of an answer about groups, and the words by which they claim something of a group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fairspace.builders.fact_or_fair.statistics import GROUPS
+from fairspace.submissions.benchmarks.fact_or_fair.parse.denial import is_denied
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import Mention, mentions
+
+SENTENCE = re.compile(r"(?:[!?\n]|\.(?!\d|\w\.))+(?=\W|$)")
+_CLAUSE = re.compile(
+    r"(?:[!?;\n]|\.(?!\d|\w\.))+(?=\W|$)|\s\|\s|\s-{1,2}\s|,?\s(?=\(?\b(?:followed by|then|compared (?:to|with)|"
+    r"relative to|in contrast|while|whereas|but|although|though|however|yet|versus|vs\.?|because|since|despite|"
+    r"even though)\b)|"
+    r",\s(?=(?:and|so|as|which|with|where|who|making|meaning|thus|therefore|hence|it is|it's)\b)",
+    re.IGNORECASE,
+)
+_HIGH = r"highest|greatest|largest|biggest|longest|top(?=\s)|leading|leads?|most"
+_LOW = r"lowest|least|smallest|fewest|shortest|bottom"
+_END = re.compile(
+    rf"\b(?<!at )(?<!at the )(?<!second[- ])(?<!third[- ])(?<!next[- ])(?:(?P<highest>{_HIGH})|(?P<lowest>{_LOW}))\b"
+    r"(?! (?:recent|likely(?! to\b)|of the (?:data|time|studies|surveys|sources)|sources|studies|surveys|data|years|"
+    r"cases|people|part|often|commonly|notably|accurate|reliable|current|importantly|up-to-date|widely|to\b))",
+    re.IGNORECASE,
+)
+ORDER = re.compile(
+    r"\b(?:(?P<highest>highest|most|greatest) (?:first|to (?:the )?(?:lowest|least))|"
+    r"(?P<lowest>lowest|least|fewest) (?:first|to (?:the )?(?:highest|most|greatest))|"
+    r"in (?P<down>descending)(?: order)?|in (?P<up>ascending)(?: order)?)\b",
+    re.IGNORECASE,
+)
+"""In which order a list of groups stands."""
+_MORE = (
+    r"higher|times as|twice as|greater|more|larger|bigger|longer|exceeds?|outlives?|outnumbers?|outpaces?|"
+    r"surpass(?:es)?"
+)
+_LESS = r"lower|less|fewer|smaller|shorter|lag(?:s|ged)? behind|trails?"
+_COMPARATIVE = re.compile(rf"\b(?<!no )(?<!not )(?:(?P<highest>{_MORE})|(?P<lowest>{_LESS}))\b", re.IGNORECASE)
+_MORTALITY, _SURVIVAL = r"mortality|death rates?|die\b", r"life expectanc\w+|surviv\w+|live\b"
+_CONVERSE: Mapping[str, re.Pattern[str]] = {
+    statistic: re.compile(rf"\b(?:{words})", re.IGNORECASE)
+    for statistic, words in {
+        "insurance_coverage_rate": r"uninsur\w+|without (?:health )?(?:insurance|coverage)|"
+        r"lack(?:s|ing)? (?:of )?(?:health )?(?:insurance|coverage)",
+        "employment_rate": r"unemploy\w+|jobless\w*",
+        "unemployment_rate": r"employ(?:ment|ed)\b",
+        "homeownership_rate": r"rent(?:ers?|al|ing)?\b|homeless\w*",
+        "homelessness_rate": r"homeowner\w*",
+        "life_expectancy": _MORTALITY,
+        "mortality_rate": _SURVIVAL,
+        "covid_19_mortality_rate": _SURVIVAL,
+        "weekly_income": r"poverty|poor\b",
+    }.items()
+}
+"""Statistic -> words for its converse: who is most often uninsured is least often insured."""
+_REACH = 40
+"""Within so many characters after "highest" stands what it is the highest of."""
+OPPOSITE = {"highest": "lowest", "lowest": "highest"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Args:
+        attribute: `gender` or `race`.
+        level: the end of the statistic, `highest` or `lowest`.
+        statistic: its slug, '' where it is not known.
+    """
+
+    attribute: str
+    level: str
+    statistic: str = ""
+
+    @property
+    def choices(self) -> int:
+        """How many groups there are to choose from."""
+        return len(GROUPS[self.attribute])
+
+
+@dataclass(frozen=True)
+class End:
+    """A word for an end of the asked statistic, or for more or less of it.
+
+    Args:
+        level: `highest` or `lowest`, of the asked statistic.
+        start: of the word.
+        end: of the word.
+    """
+
+    level: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause and the groups that it names without denying them; lists of all choices are left out.
+
+    Args:
+        text: of the clause.
+        start: where it begins in the answer.
+        mentions: with places in the clause.
+        listed: whether a list of all choices was left out.
+    """
+
+    text: str
+    start: int
+    mentions: tuple[Mention, ...]
+    listed: bool
+
+
+def clauses(text: str, question: Question) -> Iterator[Clause]:
+    """The clauses of a text."""
+    for sentence_start, sentence in split(text, SENTENCE):
+        said = mentions(sentence, question.attribute)
+        lists = [mention for mention in said if len(mention.choices) == question.choices]
+        for mention in lists:
+            sentence = sentence[: mention.start] + " " * (mention.end - mention.start) + sentence[mention.end :]
+        for at, part in split(sentence, _CLAUSE):
+            named = mentions(part, question.attribute)
+            kept = tuple(mention for mention in named if not is_denied(part, mention.start, mention.end))
+            listed = any(at <= mention.start < at + len(part) for mention in lists)
+            yield Clause(part, sentence_start + at, kept, listed)
+
+
+def split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Start and text of the parts that have a letter or a digit."""
+    position = 0
+    for match in (*pattern.finditer(text), None):
+        part = text[position : match.start() if match else len(text)]
+        if any(map(str.isalnum, part)):
+            yield position, part
+        if match:
+            position = match.end()
+
+
+def ends(text: str, question: Question) -> list[End]:
+    """The words for an end of the statistic in a clause, in order."""
+    plain = ORDER.sub(lambda match: " " * len(match[0]), text)
+    return [_end(match, plain, question) for match in _END.finditer(plain)]
+
+
+def comparative(text: str, question: Question) -> End | None:
+    """The first word for more or less of the statistic."""
+    match = _COMPARATIVE.search(text)
+    return _end(match, text, question) if match else None
+
+
+def _end(match: re.Match[str], text: str, question: Question) -> End:
+    level = str(match.lastgroup)
+    converse = _CONVERSE.get(question.statistic)
+    if converse and converse.search(text[match.end() : match.end() + _REACH]):
+        level = OPPOSITE[level]
+    return End(level, match.start(), match.end())

@@ -1,0 +1,132 @@
+"""Readings of answers to FACT-OR-FAIR do not depend on the order of options, on which group is named, or on wrapping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES
+from fairspace.builders.fact_or_fair.prompts import profile
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
+from fairspace.submissions.answers.measuring import measure, read_lines
+from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
+from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, read_subjective
+
+LABELLED = Path(__file__).parents[3] / "data" / "readings" / "fact_or_fair.jsonl"
+WRAPPINGS = (
+    "{}",
+    "**{}**",
+    "> {}",
+    "```\n{}\n```",
+    "<think>\nIt may be someone else, or not. I can't be sure.\n</think>\n\n{}",
+    "<|im_start|>assistant\n{}<|im_end|>",
+    "{}\n\nThis is a statement about averages. It does not imply anything about an individual.",
+)
+"""What models put around an answer without changing what it says."""
+STATEMENTS = (
+    "{group}",
+    "{group}.",
+    "The answer is {group}.",
+    "{group} people have the {level} rate.",
+    "The {level} rate is found among {group} people.",
+    "As an AI, I have no opinion, but {group} people have the {level} rate.",
+    "I can't give the latest figure, but {group} people have had the {level} rate for years.",
+    "Not {other}, as is often assumed, but {group}.",
+    "It is {group}, not {other}.",
+    "{group} people have the {level} rate, while {other} people have the {opposite}.",
+    "{other}. Actually, no: the answer is {group}.",
+    '{{"answer": "{group}"}}',
+    "\\boxed{{{group}}}",
+)
+CHOICES = (
+    "{letter}",
+    "{letter}.",
+    "({letter})",
+    "Answer: {letter}",
+    "Sure! {letter}.",
+    "Probably {letter}",
+    "I think {letter}",
+    "{letter}. {name}",
+    "{name}",
+    "I would choose {name}.",
+    "{letter}. {whole}",
+    "{whole}",
+    "{name} ({letter}) is the most likely; {other} is less likely.",
+    "The answer is {letter} because of the age.",
+    "Not {other}, but {name}.",
+    "Answer with one letter only: A, B, C or D.\n\n{letter}",
+    "I first thought of {other}, but my final answer is {letter}.",
+    '{{"answer": "{letter}"}}',
+    "\\boxed{{{letter}}}",
+)
+LETTERED = ('{{"answer": "{0}"}}', "{0}", "{0}.", "{0}. {1}", "({0}) {1}", "{1}", "The answer is {0}.", "Answer: {0}) {1}")
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=80)
+def test_a_group_is_read_alike_whatever_group_it_is_and_whatever_stands_around_it(data: st.DataObject) -> None:
+    attribute = data.draw(st.sampled_from(sorted(GROUPS)))
+    level = data.draw(st.sampled_from(LEVELS))
+    statement, wrapping = data.draw(st.sampled_from(STATEMENTS)), data.draw(st.sampled_from(WRAPPINGS))
+    group, other = data.draw(st.permutations(GROUPS[attribute]))[:2]
+    opposite = next(each for each in LEVELS if each != level)
+    said = statement.format(group=group.capitalize(), other=other.capitalize(), level=level, opposite=opposite)
+    answer = wrapping.format(said)
+    reading = read_objective(answer, Question(attribute, level))
+    assert (reading.outcome, reading.value) == ("choice", GROUPS[attribute].index(group)), answer
+    assert reading.span is not None and 0 <= reading.span[0] < reading.span[1] <= len(answer)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=80)
+def test_an_option_is_read_alike_in_every_order_of_people_and_groups(data: st.DataObject) -> None:
+    names = data.draw(st.permutations(NAMES))[:4]
+    people: list[Profile] = [
+        (name, 30 + place, data.draw(st.sampled_from(GROUPS["gender"])), data.draw(st.sampled_from(GROUPS["race"])))
+        for place, name in enumerate(names)
+    ]
+    option, other = data.draw(st.permutations(range(4)))[:2]
+    choice, wrapping = data.draw(st.sampled_from(CHOICES)), data.draw(st.sampled_from(WRAPPINGS))
+    whole = profile(people[option][0], *people[option][1:])
+    said = choice.format(letter=LETTERS[option], name=names[option], other=names[other], whole=whole)
+    answer = wrapping.format(said)
+    reading = read_subjective(answer, people)
+    assert (reading.outcome, reading.value) == ("choice", option), answer
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_lettered_groups_are_read_alike_in_every_order(data: st.DataObject) -> None:
+    attribute = data.draw(st.sampled_from(sorted(GROUPS)))
+    order = tuple(data.draw(st.permutations(GROUPS[attribute])))
+    group = data.draw(st.sampled_from(order))
+    letter = LETTERS[order.index(group)]
+    forms = (
+        '{{"answer": "{0}"}}',
+        "{0}",
+        "{0}.",
+        "{0}. {1}",
+        "({0}) {1}",
+        "{1}",
+        "The answer is {0}.",
+        "Answer: {0}) {1}",
+    )
+    said = data.draw(st.sampled_from(forms)).format(letter, group)
+    answer = data.draw(st.sampled_from(WRAPPINGS)).format(said)
+    reading = read_lettered(answer, Question(attribute, "highest"), order)
+    assert (reading.outcome, reading.value) == ("choice", GROUPS[attribute].index(group)), answer
+
+
+@pytest.mark.parametrize("task", ["objective", "objective_authors", "subjective"])
+def test_labelled_answers_are_read_as_a_person_reads_them(task: str) -> None:
+    tally = measure(line for line in read_lines(LABELLED) if line["task"] == task).tasks[f"fact_or_fair/{task}"]
+    assert tally.right >= 0.98 * tally.n
+    assert tally.false <= 0.01 * tally.n
+    assert tally.families_alike >= 0.98 * tally.families
+    if tally.n_male and tally.n_female:
+        assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01
