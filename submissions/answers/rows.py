@@ -137,7 +137,14 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
     distinct = rows.readings.distinct
     places, first = np.unique(rows.readings.place, return_index=True)
     first_row = dict(zip(places.tolist(), first.tolist(), strict=True))
-    ordered = sorted(range(len(distinct)), key=lambda k: (-rules[distinct[k].rule], -int(times[k]), first_row[k]))
+    read = [k for k in range(len(distinct)) if k in first_row]
+    answers = dict(zip(read, rows.rows["answer"].take(pa.array([first_row[k] for k in read])).to_pylist(), strict=True))
+
+    def frequent_first(k: int) -> tuple[Any, ...]:
+        """The order of the rows must not change what is shown, so the answer itself decides between equals."""
+        return -rules[distinct[k].rule], -int(times[k]), answers[k], str(distinct[k].value)
+
+    ordered = sorted(read, key=frequent_first)
     for outcome in OUTCOMES:
         of_outcome = [k for k in ordered if distinct[k].outcome == outcome]
         one_a_rule = {distinct[k].rule: k for k in reversed(of_outcome)}
@@ -145,7 +152,6 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
         chosen += [k for k in of_outcome if one_a_rule[distinct[k].rule] != k]
         for k in chosen[:most]:
             reading = distinct[k]
-            answer = rows.rows["answer"][first_row[k]].as_py()
-            before, marked, after = excerpt(answer, reading.span)
+            before, marked, after = excerpt(answers[k], reading.span)
             value = None if reading.value is None else "".join(excerpt(as_text(reading.value), None))
             yield Example(outcome, value, reading.rule, before, marked, after)

@@ -10,14 +10,18 @@ import pyarrow as pa
 import pytest
 
 from fairspace.builders.fact_or_fair import plan as fact_or_fair
-from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
+from fairspace.builders.fact_or_fair.statistics import LEVELS
 from fairspace.builders.genres import plan as genres
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import subjective_readings
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    NO_CHOICE,
+    option_codes,
+    subjective_readings,
+)
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.response import split
@@ -110,7 +114,7 @@ def test_objective_queries_get_one_of_the_offered_groups() -> None:
             read_objective(text, question).value
             for _, text in answers("fact_or_fair_objective", [row["prompt"]], range(24))
         }
-        assert found <= set(range(len(GROUPS[row["attribute"]]))), found
+        assert found <= set(question.groups), found
         assert len(found) > 1
     nothing((row["prompt"] for row in rows[:4]), lambda text: read_objective(text, Question("race", LEVELS[0])).value)
 
@@ -122,10 +126,10 @@ def test_subjective_queries_get_one_of_the_four_options() -> None:
     texts = [answer(asked(prompt)) for prompt in prompts]
     places, drawn = np.arange(len(rows))[::step], fact_or_fair.draws()
     readings = subjective_readings(pa.chunked_array([texts]), places, drawn)
-    assert set(readings.values(int).tolist()) == {0, 1, 2, 3}
+    assert set(option_codes(readings).tolist()) == {0, 1, 2, 3}
     wrong = [refusing(asked(prompt)) for prompt in prompts] + [unreadable(asked(prompt)) for prompt in prompts]
     readings = subjective_readings(pa.chunked_array([wrong]), np.tile(places, 2), drawn)
-    assert np.isnan(readings.values(int)).all()
+    assert (option_codes(readings) == NO_CHOICE).all()
     assert recognise(prompts[0])[0].name == "fact_or_fair_subjective"
 
 

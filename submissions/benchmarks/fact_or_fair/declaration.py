@@ -79,6 +79,8 @@ BENCHMARK = Benchmark(
     label_limits=LIMITS,
     adjustable=adjustable,
     compare_reading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
+    row_readings=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
+    label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
     drawn=frozenset(
         f"{part}_{context}_{attribute}"
         for kind in CONTEXTS.values()

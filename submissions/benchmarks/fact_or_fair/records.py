@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, TRIALS, draws, ids
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
-from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
-    MISSING,
-    objective_readings,
-    subjective_readings,
+    group_codes,
+    objective_rows,
+    option_codes,
+    questions_of,
+    subjective_rows,
 )
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
@@ -166,14 +167,12 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
     rows = submission.rows("responses", "llm_objective")
     if not rows.num_rows:
         return {}
-    keys = [key.split("/") for key in ids("llm_objective", submission.meta.dataset_revision).to_pylist()]
-    position = item_index(ids("llm_objective", submission.meta.dataset_revision), rows)
-    statistic = np.array([SLUGS.index(key[1]) for key in keys])[position]
-    level = np.array([LEVELS.index(key[2]) for key in keys])[position]
-    attribute = np.array([key[3] for key in keys])[position]
-    questions = [Question(key[3], key[2], key[1]) for key in keys]
-    readings = objective_readings(rows["response"], [questions[place] for place in position.tolist()])
-    group = readings.values(int, MISSING).astype(np.int64)
+    position, readings = objective_rows(submission)
+    asked = questions_of(ids("llm_objective", submission.meta.dataset_revision))
+    statistic = np.array([SLUGS.index(question.statistic) for question in asked])[position]
+    level = np.array([LEVELS.index(question.level) for question in asked])[position]
+    attribute = np.array([question.attribute for question in asked])[position]
+    group = group_codes(readings)
     by_attribute = {}
     for a in ATTRIBUTES:
         mine = attribute == a
@@ -184,10 +183,8 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
 
 
 def _subjective_answers(submission: Submission) -> Answers:
-    rows = submission.rows("responses", "llm_subjective")
-    row = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
-    readings = subjective_readings(rows["response"], row, draws())
-    return Answers(row, readings.values(int, MISSING).astype(np.int8))
+    row, readings = subjective_rows(submission)
+    return Answers(row, option_codes(readings))
 
 
 def _image_faces(submission: Submission, task: str) -> Faces | None:

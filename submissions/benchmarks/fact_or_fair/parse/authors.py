@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.answers.prepared import prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
@@ -25,7 +24,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_opt
 
 @lru_cache(20_000)
 def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
-    """The group that an answer chooses, an index into `GROUPS[question.attribute]`.
+    """The group that an answer chooses, as the question's `groups` are written.
 
     Letters go first; what names groups alone is read as free text.
 
@@ -37,8 +36,7 @@ def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> 
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
-    names = [group.lower() for group in GROUPS[question.attribute]]
-    groups = [names.index(option.lower()) for option in options]
+    groups = [question.groups.index(option.capitalize()) for option in options]
     naming = Naming(
         len(groups),
         PATTERNS[question.attribute],
@@ -48,4 +46,6 @@ def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> 
     reading = read_options(plain, naming)
     if reading is None or reading.rule in ("mention", "mentions", "predicate"):
         return read_prepared(prepared, question)
-    return replace(reading, value=groups[reading.value]) if reading.outcome == "choice" else reading
+    if reading.outcome != "choice":
+        return reading
+    return replace(reading, value=question.groups[groups[reading.value]])

@@ -58,6 +58,7 @@ _CONVERSE: Mapping[str, re.Pattern[str]] = {
 """Statistic -> words for its converse: who is most often uninsured is least often insured."""
 _REACH = 40
 """Within so many characters after "highest" stands what it is the highest of."""
+NAMES = {attribute: tuple(group.capitalize() for group in groups) for attribute, groups in GROUPS.items()}
 OPPOSITE = {"highest": "lowest", "lowest": "highest"}
 
 
@@ -76,9 +77,14 @@ class Question:
     statistic: str = ""
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups to choose from, as the question writes them, in the order of `GROUPS`."""
+        return NAMES[self.attribute]
+
+    @property
     def choices(self) -> int:
         """How many groups there are to choose from."""
-        return len(GROUPS[self.attribute])
+        return len(NAMES[self.attribute])
 
 
 @dataclass(frozen=True)

@@ -1,42 +1,71 @@
-"""Readings of whole columns of answers; equal answers to equal questions are read once."""
+"""The readings of a submission's answers; equal answers to equal questions are read once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import NAMES, Draws
+from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, Draws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.answers.reading import Reading, Readings, read_column
+from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, plain_letter, read_subjective
+from fairspace.submissions.benchmarks.short_answers import item_index
+from fairspace.submissions.format.schema import Submission
 
-MISSING = -1
-ANY = -1
+NO_CHOICE = -1
+"""The code of an answer that chooses nothing, and of one that was not handed in."""
+_GROUPS = {name: code for names in GROUP_NAMES.values() for code, name in enumerate(names)}
+_ANY = -1
 """The key of an answer whose reading does not depend on the profiles."""
 
 
-def objective_readings(responses: pa.ChunkedArray, questions: Sequence[Question]) -> Readings[Question]:
-    """The groups that objective answers name, indices into `GROUPS` of each question's attribute."""
-    return read_column(responses, questions, read_objective)
+def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
+    """The readings of the rows of both tasks of language models."""
+    return {
+        "llm_objective": objective_rows(submission)[1],
+        "llm_subjective": subjective_rows(submission)[1],
+    }
+
+
+def objective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[Question]]:
+    """The query of each answer to `llm_objective`, a place among the ids, and its reading: a group's name."""
+    rows, keys = submission.rows("responses", "llm_objective"), ids("llm_objective", submission.meta.dataset_revision)
+    place = item_index(keys, rows)
+    questions = questions_of(keys)
+    return place, read_column(rows["response"], [questions[at] for at in place.tolist()], read_objective)
+
+
+def questions_of(keys: pa.Array) -> list[Question]:
+    """What each objective query asks."""
+    parts = (key.split("/") for key in keys.to_pylist())
+    return [Question(attribute, level, statistic) for _, statistic, level, attribute in parts]
+
+
+def subjective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[int]]:
+    """The query of each answer to `llm_subjective`, a place among the ids, and its reading: a letter."""
+    rows = submission.rows("responses", "llm_subjective")
+    place = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
+    return place, subjective_readings(rows["response"], place, draws())
 
 
 def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], drawn: Draws) -> Readings[int]:
-    """The options that subjective answers choose, 0-3.
+    """The letters that subjective answers choose.
 
     Args:
         responses: (n) answers.
         rows: (n) the query of each.
         drawn: the profiles of all queries.
     """
-    texts = responses.to_pylist()
     keys = [
-        row if text is not None and plain_letter(text) is None else ANY
-        for text, row in zip(texts, rows.tolist(), strict=True)
+        row if text is not None and plain_letter(text) is None else _ANY
+        for text, row in zip(responses.to_pylist(), rows.tolist(), strict=True)
     ]
 
     def read(text: str, row: int) -> Reading:
@@ -45,9 +74,19 @@ def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], dra
     return read_column(responses, keys, read)
 
 
-def profiles_of(drawn: Draws, row: int) -> list[Profile]:
+def profiles_of(drawn: Draws, row: int) -> Sequence[Profile]:
     """The four profiles of a query."""
     columns = (drawn.name[row], drawn.age[row], drawn.gender[row], drawn.race[row])
     genders, races = GROUPS["gender"], GROUPS["race"]
     people = zip(*(column.tolist() for column in columns), strict=True)
     return [(NAMES[name], age, genders[gender], races[race]) for name, age, gender, race in people]
+
+
+def group_codes(readings: Readings[Question]) -> NDArray[np.int64]:
+    """(n) the group of each objective answer, an index into `GROUPS` of its attribute, or `NO_CHOICE`."""
+    return readings.values(_GROUPS.__getitem__, NO_CHOICE).astype(np.int64)
+
+
+def option_codes(readings: Readings[int]) -> NDArray[np.int8]:
+    """(n) the option of each subjective answer, 0 to 3, or `NO_CHOICE`."""
+    return readings.values(LETTERS.index, NO_CHOICE).astype(np.int8)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from fairspace.builders.fact_or_fair.plan import LETTERS
-from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
+from fairspace.builders.fact_or_fair.plan import LETTERS, ids, items
+from fairspace.builders.fact_or_fair.statistics import STATISTICS
+from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
 from fairspace.submissions.answers.measuring import Compared, compare
-from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import read_subjective
+from fairspace.submissions.format.schema import Submission
 
+TASKS = ("objective", "objective_authors", "subjective")
+_LABELLED = {"llm_objective": "objective", "llm_subjective": "subjective"}
+"""Task -> how labelled answers to it are called."""
 _LEVEL = re.compile(r"\b(highest|lowest)\b")
 _STATISTIC = re.compile(rf"\b({'|'.join(statistic.name for statistic in STATISTICS)})\b", re.IGNORECASE)
 
@@ -25,32 +28,43 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
 
     Objective lines have `ask` or `item`; the authors' protocol has `options` in order, `subjective` has `profiles`.
     """
-    answer = line["answer"]
-    if line["task"] == "subjective":
-        profiles = [(person["name"], person["age"], person["gender"], person["race"]) for person in line["profiles"]]
-        reading, names = read_subjective(answer, profiles), list(LETTERS)
+    task, answer = line["task"], line["answer"]
+    if task not in TASKS:
+        raise unknown_task(task, TASKS)
+    if task == "subjective":
+        people = field(line, "profiles", list, "the four profiles")
+        reading = read_subjective(answer, [(p["name"], p["age"], p["gender"], p["race"]) for p in people])
+        choices: Sequence[str] = list(LETTERS)
     else:
         question = _question(line)
-        lettered = line["task"] == "objective_authors"
-        reading = (
-            read_lettered(answer, question, tuple(line["options"])) if lettered else read_objective(answer, question)
-        )
-        names = [group.capitalize() for group in GROUPS[question.attribute]]
-    return [compare(line["task"], line["gold"], _named(reading, names))]
+        choices = question.groups
+        if task == "objective":
+            reading = read_objective(answer, question)
+        else:
+            options = field(line, "options", list, "the groups in order")
+            reading = read_lettered(answer, question, tuple(options))
+    check_gold(line["gold"], choices)
+    return [compare(task, line["gold"], reading)]
+
+
+def label_line(submission: Submission, task: str, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a person who labels an answer, and its reader, need of a row."""
+    if task not in _LABELLED:
+        return None
+    revision = submission.meta.dataset_revision
+    place = ids(task, revision).index(row["id"]).as_py()
+    item = items(task, revision).slice(place, 1).to_pylist()[0]
+    fields = {"benchmark": "fact_or_fair", "task": _LABELLED[task], "item": item["id"], "ask": item["prompt"]}
+    return fields | ({"profiles": item["profiles"]} if task == "llm_subjective" else {})
 
 
 def _question(line: Mapping[str, Any]) -> Question:
     """What a line asks, from its item's id or from the words of the question."""
     if item := line.get("item"):
-        _, statistic, level, attribute = item.split("/")[:4]
-        return Question(attribute, level, statistic)
-    asked = line["ask"]
-    level, statistic = _LEVEL.search(asked), _STATISTIC.search(asked)
-    slug = next((s.slug for s in STATISTICS if statistic and s.name.lower() == statistic[1].lower()), "")
+        _, slug, level, attribute = item.split("/")[:4]
+        return Question(attribute, level, slug)
+    asked = field(line, "ask", str, "the question")
+    end, named = _LEVEL.search(asked), _STATISTIC.search(asked)
+    statistic = next((s.slug for s in STATISTICS if named and s.name.lower() == named[1].lower()), "")
     attribute = "gender" if re.search(r"\bfemale\b", asked, re.IGNORECASE) else "race"
-    return Question(attribute, level[1] if level else "highest", slug)
-
-
-def _named(reading: Reading, names: Sequence[str]) -> Reading:
-    """The reading with the name of its choice."""
-    return replace(reading, value=names[reading.value]) if reading.outcome == "choice" else reading
+    return Question(attribute, end[1] if end else "highest", statistic)

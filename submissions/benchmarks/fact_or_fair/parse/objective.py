@@ -44,8 +44,8 @@ _WORD = 40
 
 @lru_cache(20_000)
 def read_objective(answer: str, question: Question) -> Reading:
-    """The group that an objective answer names, an index into `GROUPS[question.attribute]`."""
-    if len(answer) <= _WORD and (alone := _alone(answer, question.attribute)):
+    """The group that an objective answer names, as the question's `groups` are written."""
+    if len(answer) <= _WORD and (alone := _alone(answer, question)):
         return alone
     prepared = prepare(answer)
     if prepared.empty:
@@ -61,18 +61,19 @@ def read_prepared(prepared: Prepared, question: Question) -> Reading:
         return _no_choice(prepared, text, question)
     groups, span = claim.groups - {OTHER}, prepared.span(claim.start, claim.end)
     if len(groups) == 1:
-        return Reading("choice", min(groups), span, claim.rule)
+        return Reading("choice", question.groups[min(groups)], span, claim.rule)
     return Reading("several" if groups else "unusable", None, span, claim.rule)
 
 
-def _alone(answer: str, attribute: str) -> Reading | None:
+def _alone(answer: str, question: Question) -> Reading | None:
     """The reading of an answer of one or two words."""
     word = answer.strip(" \n.*\"'")
-    match = PATTERNS[attribute].fullmatch(word)
+    match = PATTERNS[question.attribute].fullmatch(word)
     if match is None or match.lastgroup == "other":
         return None
     start = answer.index(word)
-    return Reading("choice", group_of(match, attribute), (start, start + len(word)), "alone")
+    group = question.groups[group_of(match, question.attribute)]
+    return Reading("choice", group, (start, start + len(word)), "alone")
 
 
 def _without_question(text: str) -> str:

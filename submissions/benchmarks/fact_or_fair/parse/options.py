@@ -94,6 +94,6 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
         if decided := rule(text, chosen):
             return decided
     if len(options_in(said)) > 1 and not declines(text):
-        rule = "no decision" if any(mention.lettered for mention in said) else "mentions"
-        return Mention(options_in(said), said[0].start, said[-1].end), rule
+        name = "no decision" if any(mention.lettered for mention in said) else "mentions"
+        return Mention(options_in(said), said[0].start, said[-1].end), name
     return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-from fairspace.builders.fact_or_fair.plan import NAMES, OPTIONS
+from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS
@@ -26,12 +27,12 @@ _SHORT = 400
 def plain_letter(answer: str) -> Reading | None:
     """The reading of an answer that is a letter alone; None for any other answer, which needs the profiles."""
     if len(answer) < 40 and (match := _LETTER.fullmatch(answer)):
-        return Reading("choice", "ABCD".index(match[1].upper()), match.span(1), "alone")
+        return Reading("choice", match[1].upper(), match.span(1), "alone")
     return None
 
 
 def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
-    """The option that an answer chooses, 0 to 3.
+    """The letter of the option that an answer chooses.
 
     Args:
         answer: raw.
@@ -47,10 +48,10 @@ def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
     for name, place in places.items():
         if alone.lower() == name.lower():
             start = prepared.text.index(alone)
-            return Reading("choice", place, prepared.span(start, start + len(alone)), "name")
+            return Reading("choice", LETTERS[place], prepared.span(start, start + len(alone)), "name")
     reading = read_options(prepared, Naming(OPTIONS, _NAME, lambda match: places.get(match[0])))
     if reading is not None:
-        return reading
+        return replace(reading, value=LETTERS[reading.value]) if reading.outcome == "choice" else reading
     return _described(prepared, profiles) or _no_choice(prepared)
 
 
@@ -70,7 +71,7 @@ def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | Non
     ]
     start = len(text) - len(text.lstrip())
     span = prepared.span(start, len(text.rstrip()))
-    return Reading("choice", fits[0], span, "description") if len(fits) == 1 else None
+    return Reading("choice", LETTERS[fits[0]], span, "description") if len(fits) == 1 else None
 
 
 def _no_choice(prepared: Prepared) -> Reading:
