@@ -135,6 +135,7 @@ def test_the_command_names_what_labelled_the_images(model: Path, tmp_path: Path)
     assert any(value["state"] == "value" for value in found[0]["values"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "said"), [([], "--ares MODEL"), (["--ares", "nowhere"], "nowhere")])
 def test_images_without_a_model_are_not_scored(tmp_path: Path, more: list[str], said: str) -> None:
     images = submission(tmp_path / "images", "fact_or_fair")

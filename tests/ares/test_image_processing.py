@@ -230,6 +230,7 @@ def test_settings_are_kept_and_arguments_are_checked(tmp_path: Path, processor: 
         processor(portrait(), do_resize=False)
 
 
+@pytest.mark.slow
 def test_it_loads_by_its_auto_class_from_a_folder_alone(tmp_path: Path) -> None:
     folder = Path(__file__).parents[2] / "ares"
     AresImageProcessor(image_size=SIZE).save_pretrained(tmp_path)

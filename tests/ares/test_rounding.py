@@ -101,6 +101,7 @@ def test_an_image_with_a_number_near_the_middle_is_observed_alone(
     assert seen.fast.ravel().tolist() == seen.probabilities.ravel().tolist() == [700 * STEP, 701 * STEP]
 
 
+@pytest.mark.slow
 def test_an_evaluation_with_noise_is_that_without_at_another_batch_size(
     model: AresModel, tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,7 @@ configs:
 """
 
 
+@pytest.mark.slow
 def test_datasets_loads_every_config_plain_streaming_and_by_tag(hub: Hub, tmp_path: Path) -> None:
     hub.run(
         f"""
@@ -181,6 +182,7 @@ print(json.dumps({
     }
 
 
+@pytest.mark.slow
 def test_evaluate_loads_a_metric_space_with_its_sibling(hub: Hub, tmp_path: Path) -> None:
     folder = tmp_path / "accuracy_disparity"
     shutil.copytree(ROOT / "metrics" / "accuracy_disparity", folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -233,6 +235,7 @@ class TinyModel(PreTrainedModel):
 """
 
 
+@pytest.mark.slow
 def test_transformers_loads_a_model_with_custom_code(hub: Hub, tmp_path: Path) -> None:
     auto_map = {"AutoConfig": "tiny_modelling.TinyConfig", "AutoModel": "tiny_modelling.TinyModel"}
     config = {"architectures": ["TinyModel"], "auto_map": auto_map, "model_type": "tiny-test", "width": 3}

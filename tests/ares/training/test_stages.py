@@ -84,6 +84,7 @@ def test_calibration_keeps_routes_confidence_and_cuts(trained: Path) -> None:
     assert sorted(skin["confidence"]["values"]) == skin["confidence"]["values"]
 
 
+@pytest.mark.slow
 def test_training_twice_gives_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
     torch.manual_seed(77)  # what the caller draws plays no part, and is left alone
     before = torch.get_rng_state()

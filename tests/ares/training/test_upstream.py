@@ -101,6 +101,7 @@ def test_prototypes_begin_as_the_text_encoders_embeddings(hub: Path, tmp_path: P
     torch.testing.assert_close(trained(hidden), before)
 
 
+@pytest.mark.slow
 def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub: Path, tmp_path: Path) -> None:
     config = with_sources(tmp_path / "sources.toml", hub)
     seen: list[Mapping[str, Any]] = []

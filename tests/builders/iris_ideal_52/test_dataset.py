@@ -332,6 +332,7 @@ def test_a_build_killed_in_detection_goes_on(
     assert files(tmp_path / "out") == files(real[0])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kill_at", kill_points(0, 17, 100, fast=17))
 def test_a_build_killed_while_it_makes_images_goes_on(
     sample: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int
@@ -465,6 +466,7 @@ def test_a_public_copy_is_joined_again_from_the_users_own_facet(
     assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]
 
 
+@pytest.mark.slow
 def test_the_sample_is_built_from_drawn_sources_with_drawn_tools(tmp_path: Path) -> None:
     write_sample_sources(tmp_path / "sources")
     drawn = replace(sample_tools(), detector=StoredBoxes(tmp_path / "sources/facet/boxes.parquet"))

@@ -177,6 +177,7 @@ def test_a_file_that_holds_no_boxes_is_refused(tmp_path: Path) -> None:
         StoredBoxes(tmp_path / "boxes.parquet").detect([Picture("a", b"")])
 
 
+@pytest.mark.slow
 def test_stored_boxes_are_fast_and_small_for_300_000_images(tmp_path: Path) -> None:
     count = 300_000
     order = np.random.RandomState(0).permutation(count)

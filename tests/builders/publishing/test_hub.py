@@ -416,6 +416,7 @@ def test_killed_at_any_step_and_run_again_is_complete_and_not_doubled(
     assert HfApi(hub.address, token=OWNER).dataset_info(repo.id).gated == "auto"
 
 
+@pytest.mark.process
 def test_a_hub_that_dies_behind_a_commit_is_read_back(hub: Hub, repo: Repo) -> None:
     hub.inject(Fault(*ROUTES["commit"], SLOW, after=True, seconds=60))
     with ThreadPoolExecutor(1) as pool:

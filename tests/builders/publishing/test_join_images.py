@@ -176,6 +176,7 @@ def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
         list(join([row], tmp_path))
 
 
+@pytest.mark.slow
 def test_the_command_runs_alone_in_another_folder(tmp_path: Path) -> None:
     from datasets import Dataset
 

@@ -54,6 +54,7 @@ def queue(tmp_path: Path) -> Iterator[str]:
         server.terminate()
 
 
+@pytest.mark.process
 def test_two_worker_processes_share_the_queue_and_stop_when_told(tmp_path: Path, queue: str) -> None:
     about = settings(tmp_path, queue=queue, workers=0)
     web = space(about, timing=Timing())

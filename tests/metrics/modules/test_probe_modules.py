@@ -96,6 +96,7 @@ def test_card_has_what_a_metric_space_needs(name: str) -> None:
     assert "\nsdk: gradio\n" in card
 
 
+@pytest.mark.slow
 def test_every_space_measures_its_example_and_explains_what_it_cannot_read(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,11 +16,17 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
 
 
+def one_in_48(rows: pa.Table) -> pa.Table:
+    """Rows of every task, and few narratives to parse."""
+    return rows.take(list(range(0, rows.num_rows, 48)))
+
+
 @pytest.mark.parametrize("benchmark", ["fact_or_fair", "genres", "stereotypical_bias"])
 def test_scoring_reads_the_rows_of_each_task_once(
     benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submission = read_submission(write_baseline("random", benchmark, tmp_path / "baseline"))
+    whole = read_submission(write_baseline("random", benchmark, tmp_path / "baseline"))
+    submission = replace(whole, tables={name: one_in_48(rows) for name, rows in whole.tables.items()})
     reads: Counter[tuple[str, str]] = Counter()
     read_rows = Submission.rows
 

@@ -79,6 +79,7 @@ def test_a_full_disk_is_told_without_a_traceback(run: Run, tmp_path: Path, monke
     assert "goes on where it was" in error
 
 
+@pytest.mark.slow
 def test_two_builds_do_not_write_into_one_folder(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "fact_or_fair"
     with alone(out):
@@ -105,6 +106,7 @@ def test_a_folder_of_another_name_is_said_to_need_the_datasets(run: Run, tmp_pat
     assert "to publish it, name the folder fact_or_fair" in printed
 
 
+@pytest.mark.slow
 def test_refused_images_are_made_anew_and_counted(run: Run, tmp_path: Path) -> None:
     def images(folder: str) -> dict[str, tuple[int, bytes]]:
         rows = pq.read_table(tmp_path / folder / "persona").to_pylist()

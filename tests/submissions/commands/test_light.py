@@ -58,6 +58,7 @@ def test_help_imports_nothing_heavy_and_no_benchmark(words: str) -> None:
     assert not [name for name in modules if name.startswith("fairspace.leaderboard_space")]
 
 
+@pytest.mark.slow
 def test_score_imports_no_statistics_before_it_has_read_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

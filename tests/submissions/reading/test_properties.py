@@ -84,6 +84,7 @@ def damaged(data: bytes, changes: list[tuple[int, bytes]]) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @settings(several, max_examples=300)
 @given(CHANGES, FORMATS)
 def test_a_damaged_zip_never_raises(tmp_path: Path, changes: list[tuple[int, bytes]], form: TableFormat) -> None:
@@ -93,6 +94,7 @@ def test_a_damaged_zip_never_raises(tmp_path: Path, changes: list[tuple[int, byt
     assert report.ok != bool(report.faults)
 
 
+@pytest.mark.slow
 @settings(several, max_examples=300)
 @given(CHANGES, FORMATS, st.sampled_from(["responses", "annotations", "judgements", "submission.json"]))
 def test_a_damaged_file_never_raises(

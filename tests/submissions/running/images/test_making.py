@@ -139,6 +139,7 @@ def test_a_submission_may_hold_the_shards_as_they_are_and_ares_sees_refusals(tmp
     assert missing == [1, 1]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("model", [PAINT, f"{PAINT}?batch=4"])
 def test_killed_again_and_again_the_result_has_the_bytes_of_an_unbroken_run(tmp_path: Path, model: str) -> None:
     # 66: plan, run and 64 fates are there, and the shard is not; then the shard is, and nothing that enters it.

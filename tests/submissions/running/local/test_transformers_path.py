@@ -118,6 +118,7 @@ def stages(out: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_chat_model_gets_a_score_and_the_same_bytes_again(models: Path, tmp_path: Path) -> None:
     chat = ("--model", f"local/{models}/chat", *ONE_WORD, "--tasks", "llm_objective")
     out = run("fact_or_fair", tmp_path / "mine", *chat)
@@ -149,6 +150,7 @@ def test_inspects_own_provider_gives_the_same_answers_at_temperature_zero(models
     assert scored(theirs)["ranked"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("benchmark", "limit", "counts"),
     [
@@ -184,6 +186,7 @@ def labelled(models: Path) -> tuple[object, ...]:
     return *pictures, *quality, "--seed", 3
 
 
+@pytest.mark.slow
 def test_a_pipeline_alone_is_steered_by_its_own_images(labelled: tuple[object, ...], tmp_path: Path) -> None:
     asked = ("--limit", 4, "--stratified", *labelled)
     out = run("iris", tmp_path / "mine", *asked)
@@ -226,6 +229,7 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_a_model_that_does_both_gets_all_six_sectors(
     models: Path, data: Path, labelled: tuple[object, ...], tmp_path: Path
 ) -> None:
@@ -279,6 +283,7 @@ def make(prompts):
 """
 
 
+@pytest.mark.slow
 def test_steer_prompts_follow_neutral_images_that_were_made_later(models: Path, tmp_path: Path) -> None:
     file = tmp_path / "flaky.py"
     file.write_text(FLAKY)

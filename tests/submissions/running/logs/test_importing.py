@@ -119,6 +119,7 @@ def test_the_submission_of_a_run_and_of_its_log_are_the_same(logs: Path, tmp_pat
         assert getattr(here, name) == getattr(there, name), name
 
 
+@pytest.mark.slow
 def test_the_command_line_of_inspect_makes_the_same_answers(log: Path, tmp_path: Path) -> None:
     with Served.start() as served:
         environment = os.environ | served.environment() | {"PYTHONPATH": str(ROOT)}
@@ -456,6 +457,7 @@ def test_a_large_directory_is_refused(log: Path, tmp_path: Path, monkeypatch: py
     assert "directory" in refused([log], tmp_path, "LOG_INVALID")
 
 
+@pytest.mark.slow
 def test_a_log_of_more_samples_than_an_old_zip_holds_is_read(log: Path, tmp_path: Path) -> None:
     made = changed(log, tmp_path)
     with zipfile.ZipFile(made, "a") as archive:

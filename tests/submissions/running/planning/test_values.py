@@ -57,6 +57,7 @@ def test_every_headline_value_of_a_whole_run_has_its_difference(name: str, whole
     assert shown(Chosen(name), whole) == found, "the same numbers each time"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_fewer_items_show_less(name: str, whole: Data) -> None:
     every, some = shown(Chosen(name), whole), shown(Chosen(name, limit=160, stratified=True), whole)

@@ -198,6 +198,7 @@ def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels,
     assert {key for key in before if before[key][3] != after[key][3]} == {key for key in before if key[0] == IDS[0]}
 
 
+@pytest.mark.process
 def test_a_killed_run_goes_on(whole: Measured, folder: Path, models: QualityModels, tmp_path: Path) -> None:
     """Killed after two of four batches: what was put is not looked at again, and the end is the same."""
     factory.images(tmp_path / "images", stored())
