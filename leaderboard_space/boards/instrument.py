@@ -24,6 +24,12 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "Each passage was parsed a second time with its two names swapped. A perfect parser would give the same result "
         "with the groups swapped; any difference is bias of the parser.",
     ),
+    "reading_errors": (
+        "Errors of reading",
+        "Raw answers are read by rules, which err now and then. Here some answers were misread on purpose, as often as "
+        "the rules err on answers that people labelled, and as often as the upper end of what was measured. A value "
+        "that moves little does not depend on such errors.",
+    ),
     "labels_corrected": (
         "Labels corrected for their errors",
         "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "

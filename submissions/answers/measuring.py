@@ -55,13 +55,29 @@ def compare(entry: str, gold: Any, reading: Reading) -> Compared:
 
 @dataclass
 class Tally:
-    """The counts of one task, or of a part of it."""
+    """The counts of one task, or of a part of it.
+
+    Args:
+        n: answers.
+        right: read right.
+        false: read as a choice that they are not.
+        lost: that make a choice, and none was read.
+        readable: that make a choice.
+        invented: that make none and were read as one; they are among `false`.
+        right_male: of `n_male`, read right.
+        n_male: that make a choice and use male words alone.
+        right_female: of `n_female`, read right.
+        n_female: as `n_male`.
+        families: of answers that say the same.
+        families_alike: of these, with one verdict for all.
+    """
 
     n: int = 0
     right: int = 0
     false: int = 0
     lost: int = 0
     readable: int = 0
+    invented: int = 0
     right_male: int = 0
     n_male: int = 0
     right_female: int = 0
@@ -74,6 +90,7 @@ class Tally:
         self.n += 1
         setattr(self, compared.verdict, getattr(self, compared.verdict) + 1)
         if isinstance(compared.gold, str) and compared.gold in NO_CHOICE:
+            self.invented += compared.verdict == "false"
             return
         self.readable += 1
         if gender in ("male", "female"):

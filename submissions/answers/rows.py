@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,16 +102,18 @@ def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
     return count
 
 
-def summarise(submission: Submission, bench: Benchmark) -> dict[str, Summary]:
-    """Per task how many answers were read as what and by which rule, with a few examples of each outcome."""
-    every = [rows for rows in read_rows(submission, bench) if rows.rows.num_rows]
-    examples = max(1, min(_EXAMPLES, _MOST_EXAMPLES // (len(OUTCOMES) * max(1, len(every)))))
-    revision = submission.meta.dataset_revision
-    summaries = {}
-    for rows in every:
-        asked = bench.task(rows.task.partition("/")[0]).samples_asked(revision)
-        summaries[rows.task] = _summary(rows, asked, examples)
-    return summaries
+def summarise(every: Sequence[ReadRows], bench: Benchmark, revision: str) -> dict[str, Summary]:
+    """Per task how many answers were read as what and by which rule, with a few examples of each outcome.
+
+    Args:
+        every: the rows with their readings; those of a task without a row are left out.
+        bench: the benchmark.
+        revision: of the dataset, which says how many samples are asked.
+    """
+    run = [rows for rows in every if rows.rows.num_rows]
+    examples = max(1, min(_EXAMPLES, _MOST_EXAMPLES // (len(OUTCOMES) * max(1, len(run)))))
+    tasks = {rows.task: bench.task(rows.task.partition("/")[0]) for rows in run}
+    return {rows.task: _summary(rows, tasks[rows.task].samples_asked(revision), examples) for rows in run}
 
 
 def _summary(rows: ReadRows, asked: int, most: int) -> Summary:

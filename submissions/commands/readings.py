@@ -51,16 +51,23 @@ def measure_readings(
         list[Path], typer.Argument(help="Labelled answers: one JSON object a line.", metavar="FILE.jsonl")
     ],
     by: Annotated[str | None, typer.Option(help=f"Split the counts by {', '.join(SPLITS)}.", metavar="WHAT")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Also write the counts of each task as CSV.", metavar="FILE")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure how right raw answers are read: right, false and lost readings of labelled answers."""
     if by is not None and by not in SPLITS:
         raise UsageError(f"--by {by!r}{did_you_mean(by, SPLITS)}: expected one of {', '.join(SPLITS)}.")
+    check_places(csv)
+    from fairspace.submissions.answers.error_table import write_table
     from fairspace.submissions.answers.labelled import read_lines
     from fairspace.submissions.answers.measuring import measure
     from fairspace.submissions.commands.show.readings import show_report
 
     report, split = measure(read_lines(files)), cast("Split | None", by)
+    if csv is not None:
+        write_table(report, csv)
     if as_json:
         print_json(report.to_json(split))
     else:
@@ -85,12 +92,13 @@ def show_readings(
     from fairspace.submissions.commands.show.readings import show_summaries
 
     bench = benchmark(checked.meta.benchmark)
+    every = list(read_rows(checked, bench))
     if out is not None:
-        count = write_read_rows((rows.table() for rows in read_rows(checked, bench)), out)
+        count = write_read_rows((rows.table() for rows in every), out)
         typer.echo(f"{out}: {count:,} rows with their readings", err=as_json)
         if not as_json:
             return
-    summaries = summarise(checked, bench)
+    summaries = summarise(every, bench, checked.meta.dataset_revision)
     if as_json:
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:

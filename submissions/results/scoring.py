@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.answers.rows import summarise
+from fairspace.submissions.answers.misreading import reading_variants
+from fairspace.submissions.answers.rows import read_rows, summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -93,7 +94,8 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
     draws = None
     if times:
         values, draws = resample(bench.designs(records), values, times, bench.drawn)
-    variants = tuple(bench.variants(records, values)) if times else ()
+    rows = list(read_rows(submission, bench))
+    variants = (*bench.variants(records, values), *reading_variants(submission, bench, rows, values)) if times else ()
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
@@ -114,7 +116,7 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
     run = submission.manifest.run() if submission.manifest is not None else ()
     scored = _scored(bench, values, chosen, meta, run, draws)
     counts = bench.counts(records) if times else {}
-    readings = summarise(submission, bench)
+    readings = summarise(rows, bench, submission.meta.dataset_revision)
     return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts, readings)
 
 

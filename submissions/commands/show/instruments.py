@@ -16,6 +16,7 @@ INSTRUMENTS: Mapping[Kind, str] = {
     "occupation_threshold": "threshold of tier 2",
     "judge": "another judge",
     "name_swap": "names exchanged",
+    "reading_errors": "errors of reading",
 }
 HEADERS = ("name", "measured", "smallest", "largest", "95 % of the shift", "by")
 Row = tuple[str, ...]

@@ -65,7 +65,7 @@ def test_every_row_stands_beside_its_reading() -> None:
 
 
 def test_the_summary_counts_outcomes_and_rules_and_keeps_examples() -> None:
-    summary = summarise(submission(), BENCH)["quiz"]
+    summary = summarise([*read_rows(submission(), BENCH)], BENCH, "v1")["quiz"]
     # 10 items, of which 6 have an answer
     assert summary.outcomes == {"choice": 3, "refused": 1, "several": 0, "unusable": 2, "not_handed_in": 4}
     assert summary.handed_in == 6
@@ -81,7 +81,7 @@ def test_examples_are_few_and_short_and_come_from_different_rules() -> None:
     many = Submission(sample.meta(), {"responses": pa.table(rows)})
     reads = [Reading("choice", "x" * 900, (5_002, 5_003), f"rule {min(number, 30)}") for number in range(400)]
     bench = replace(BENCH, row_readings=lambda given: {"quiz": Readings(reads, pa.array(range(400)).to_numpy())})
-    summary = summarise(many, bench)["quiz"]
+    summary = summarise([*read_rows(many, bench)], bench, "v1")["quiz"]
     assert len(summary.examples) == 3
     assert len({example.rule for example in summary.examples}) == 3
     assert summary.examples[0].rule == "rule 30"
@@ -165,7 +165,7 @@ def test_a_file_of_another_kind_is_refused_before_the_work(run: Run, tmp_path: P
     ],
 )
 def test_readings_that_nobody_wrote_are_refused(change: Callable[[dict[str, Any]], object]) -> None:
-    data = json.loads(json.dumps(summarise(submission(), BENCH)["quiz"].to_json()))
+    data = json.loads(json.dumps(summarise([*read_rows(submission(), BENCH)], BENCH, "v1")["quiz"].to_json()))
     change(data)
     with pytest.raises(ValueError, match=r"reading|expected"):
         Summary.from_json(data)

@@ -1,0 +1,157 @@
+"""What errors of the readers do to the values: answers are misread on purpose, as often as readers were seen to err.
+
+Of a task with a measured error (`error_table`), answers that are read as a choice lose it, or are read as another one;
+answers that are read as none are read as one. Which answers, and as what, is drawn by chance, evenly. The submission is
+then measured as any other. So the errors are there twice, once by the reader and once on purpose, and the values move
+by about as much as the reader's own errors have moved them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.submissions.answers.error_table import Rates, TaskErrors, measured_errors
+from fairspace.submissions.answers.rows import ReadRows, as_text
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import Value
+
+SEED = 14
+DRAWS = 2
+"""Submissions with errors that a variant's values are the mean of; with thousands of answers they differ little."""
+_NOTE = (
+    "Answers were misread on purpose: {rates}. Assumed: errors fall on answers evenly. The readers were measured on "
+    "labelled answers in which hard ones are more frequent than in the field."
+)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The rows of a task that a person could label in a word."""
+
+    rows: ReadRows
+    items: pa.Table
+    errors: TaskErrors
+
+
+def reading_variants(
+    submission: Submission, bench: Benchmark, rows: Sequence[ReadRows], values: Values
+) -> list[Variant]:
+    """The values with reading errors of the measured size, and with errors of the upper ends of its 95 % intervals.
+
+    Empty where no task of the submission has a measured error.
+
+    Args:
+        submission: as it was checked.
+        bench: its benchmark.
+        rows: its rows with their readings.
+        values: as they are measured.
+    """
+    tasks = list(_tasks(submission, bench, rows))
+    if not tasks:
+        return []
+    sizes = {
+        "as measured": {task.rows.task: task.errors.measured() for task in tasks},
+        "upper 95 % end": {task.rows.task: task.errors.upper() for task in tasks},
+    }
+    variants = []
+    for name, rates in sizes.items():
+        random = np.random.RandomState(SEED)
+        drawn = [_measured(submission, bench, tasks, rates, random) for _ in range(DRAWS)]
+        means = {value: mean for value in values if (mean := _mean(value, drawn)) is not None}
+        moved = {value: mean for value, mean in means.items() if mean != values[value].value}
+        told = "; ".join(f"{task} {_in_words(rate)}" for task, rate in rates.items())
+        variants.append(Variant("reading_errors", name, moved, note=_NOTE.format(rates=told)))
+    return variants
+
+
+def _mean(name: str, drawn: Sequence[Values]) -> float | None:
+    """The mean of a value over draws; None if it has no number in one of them."""
+    numbers = [values[name].value for values in drawn if name in values]
+    known = [number for number in numbers if number is not None]
+    return float(np.mean(known)) if len(known) == len(drawn) else None
+
+
+def _in_words(rates: Rates) -> str:
+    return f"lost {rates.lost:.1%}, false {rates.false:.1%}, read where nothing is said {rates.invented:.1%}"
+
+
+def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -> Iterator[_Task]:
+    items = bench.items(submission.meta.dataset_revision)
+    for read in rows:
+        if read.task not in items or not read.rows.num_rows:
+            continue
+        line = bench.label_line(read.task, items[read.task].slice(0, 1).to_pylist()[0])
+        errors = measured_errors().get(f"{bench.name}/{(line or {}).get('task', read.task)}")
+        if line is not None and errors is not None:
+            yield _Task(read, items[read.task], errors)
+
+
+def _measured(
+    submission: Submission,
+    bench: Benchmark,
+    tasks: Sequence[_Task],
+    rates: Mapping[str, Rates],
+    random: np.random.RandomState,
+) -> Mapping[str, Value]:
+    responses = submission.tables["responses"]
+    answers = responses["response"].to_numpy(zero_copy_only=False).copy()
+    for task in tasks:
+        places = np.flatnonzero(pc.equal(responses["task"], task.rows.task).to_numpy(zero_copy_only=False))
+        changed, texts = misread(task.rows, task.items, bench, rates[task.rows.task], random)
+        answers[places[changed]] = texts
+    column = responses.column_names.index("response")
+    table = responses.set_column(column, responses.schema.field(column), pa.array(answers, pa.string()))
+    return bench.measure(bench.read(replace(submission, tables={**submission.tables, "responses": table})))
+
+
+def misread(
+    rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, random: np.random.RandomState
+) -> tuple[np.ndarray[Any, Any], list[str]]:
+    """The rows of a task that are misread, and for each a text that reads so: a choice alone, or nothing.
+
+    Args:
+        rows: of the task, with their readings.
+        items: of the task.
+        bench: the benchmark.
+        rates: how often.
+        random: draws which, and as what.
+    """
+    outcomes = rows.readings.outcomes()
+    chance = random.random_sample(len(outcomes))
+    chosen, nothing = outcomes == 0, outcomes > 0
+    lost = chosen & (chance < rates.lost)
+    other = (chosen & ~lost & (chance < rates.lost + rates.false)) | (nothing & (chance < rates.invented))
+    places = np.flatnonzero(lost | other)
+    by_id = _by_id(items, rows.rows["id"].take(pa.array(places)).to_pylist())
+    texts = []
+    for place, item in zip(places.tolist(), by_id, strict=True):
+        texts.append("" if lost[place] else _another(rows, place, bench, item, random))
+    return places, texts
+
+
+def _another(
+    rows: ReadRows, place: int, bench: Benchmark, item: Mapping[str, Any], random: np.random.RandomState
+) -> str:
+    """A choice of the item that is not the one that was read, as an answer."""
+    choices = [*(bench.label_line(rows.task, item) or {})["choices"]]
+    if isinstance(choices[0], float):
+        choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
+    read = rows.readings.distinct[rows.readings.place[place]].value
+    if isinstance(read, int) and as_text(read) not in choices and 0 <= read < len(choices):
+        read = choices[read]  # a reading by its place among the choices
+    others = [choice for choice in choices if choice != (f"{read:g}" if isinstance(read, float) else as_text(read))]
+    return str(others[random.randint(len(others))])
+
+
+def _by_id(items: pa.Table, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The items of ids, in the order of the ids."""
+    places = pc.index_in(pa.array(ids, pa.string()), value_set=items["id"])
+    return items.take(places).to_pylist()
