@@ -46,7 +46,7 @@ def reading_variants(
 ) -> list[Variant]:
     """The values with reading errors of the measured size, and with errors of the upper ends of its 95 % intervals.
 
-    Empty where no task of the submission has a measured error.
+    Empty where no task of the submission has a measured error, or none moves a value.
 
     Args:
         submission: as it was checked.
@@ -67,6 +67,8 @@ def reading_variants(
         drawn = [_measured(submission, bench, tasks, rates, random) for _ in range(DRAWS)]
         means = {value: mean for value in values if (mean := _mean(value, drawn)) is not None}
         moved = {value: mean for value, mean in means.items() if mean != values[value].value}
+        if not moved:
+            continue
         told = "; ".join(f"{task} {_in_words(rate)}" for task, rate in rates.items())
         variants.append(Variant("reading_errors", name, moved, note=_NOTE.format(rates=told)))
     return variants

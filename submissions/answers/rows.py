@@ -152,7 +152,10 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
         one_a_rule = {distinct[k].rule: k for k in reversed(of_outcome)}
         chosen = [k for k in of_outcome if one_a_rule[distinct[k].rule] == k]
         chosen += [k for k in of_outcome if one_a_rule[distinct[k].rule] != k]
-        for k in chosen[:most]:
+        different: dict[str, int] = {}
+        for k in chosen:
+            different.setdefault(answers[k], k)
+        for k in [*different.values()][:most]:
             reading = distinct[k]
             before, marked, after = excerpt(answers[k], reading.span)
             value = None if reading.value is None else "".join(excerpt(as_text(reading.value), None))

@@ -41,7 +41,7 @@ def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
     notes: list[str] = []
     for kind in shown:
         variants = [variant for variant in result.variants if variant.kind == kind]
-        rows += _values(kind, variants, result)
+        rows += _values(kind, variants, result) if kind != "reading_errors" else ()  # they move nearly every value
         measured = {name: score.value for name, score in result.scored.scores.items()}
         moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
         rows += [

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairspace.builders.fact_or_fair.plan import LETTERS, ids, items
+from fairspace.builders.fact_or_fair.plan import LETTERS
 from fairspace.builders.fact_or_fair.statistics import STATISTICS
 from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
 from fairspace.submissions.answers.measuring import Compared, compare
@@ -14,7 +14,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_let
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import read_subjective
-from fairspace.submissions.format.schema import Submission
 
 TASKS = ("objective", "objective_authors", "subjective")
 _LABELLED = {"llm_objective": "objective", "llm_subjective": "subjective"}
@@ -47,15 +46,14 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     return [compare(task, line["gold"], reading)]
 
 
-def label_line(submission: Submission, task: str, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a person who labels an answer, and its reader, need of a row."""
+def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a person who labels an answer, and its reader, need of an item, and the possible golds."""
     if task not in _LABELLED:
         return None
-    revision = submission.meta.dataset_revision
-    place = ids(task, revision).index(row["id"]).as_py()
-    item = items(task, revision).slice(place, 1).to_pylist()[0]
-    fields = {"benchmark": "fact_or_fair", "task": _LABELLED[task], "item": item["id"], "ask": item["prompt"]}
-    return fields | ({"profiles": item["profiles"]} if task == "llm_subjective" else {})
+    fields = {"task": _LABELLED[task], "item": item["id"]}
+    if task == "llm_subjective":
+        return fields | {"profiles": item["profiles"], "choices": LETTERS}
+    return fields | {"choices": _question(fields).groups}
 
 
 def _question(line: Mapping[str, Any]) -> Question:
