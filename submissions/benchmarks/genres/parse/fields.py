@@ -10,8 +10,10 @@ What only repeats the prompt's form ("pros of Mia") is no field.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from fairspace.submissions.answers.loose_json import values
@@ -30,6 +32,35 @@ _NAMING = frozenset({"name", "character", "person", "who"})
 
 
 Fields = Mapping[Key, Field]
+
+
+_DRESSED = re.compile(r"[*_`<\[]")
+
+
+@lru_cache(1024)
+def _printed_keys(names: Names) -> dict[str, Key]:
+    """The keys as the prompts print them, and with the correct "Pros"."""
+    keys = ["Answer to Task1.a", "Answer to Task1.b", "Personality", "Occupation", "Interests"]
+    keys += [f"{kind} of {name}" for kind in ("Prons", "Pros", "Cons") for name in names]
+    return {key: key_of(key, names) for key in keys}
+
+
+def printed_fields(text: str, names: Names) -> Fields:
+    """The fields of an object with the keys as printed and undecorated texts; empty for all other answers."""
+    if not (text.startswith("{") and text.isascii()) or _DRESSED.search(text):
+        return {}
+    try:
+        pairs = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError):
+        return {}
+    known, fields = _printed_keys(names), {}
+    for name, value in pairs:
+        key = known.get(name)
+        if key is None or key in fields or not isinstance(value, str) or is_form(value):
+            return {}
+        if key.kind:
+            fields[key] = Field(value, (0, len(text)), "json")
+    return fields
 
 
 def fields_of(prepared: Prepared, names: Names) -> Fields:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairspace.submissions.answers.phrases import REFUSAL
-from fairspace.submissions.answers.prepared import prepare
+from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.genres.parse import traits
-from fairspace.submissions.benchmarks.genres.parse.fields import Fields, fields_of
+from fairspace.submissions.benchmarks.genres.parse.fields import Fields, fields_of, printed_fields
 from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, who
 
@@ -55,6 +55,7 @@ class NarrativeJudgement:
         return bool(pros[0] and cons[0]), bool(pros[1] and cons[1])
 
 
+_NOBODY: Names = ("", "")
 NOTHING = NarrativeJudgement(None, None)
 
 
@@ -74,12 +75,15 @@ def profile_reading(text: str) -> Reading:
     """A judge's answer to Figure 10; the value is a `ProfileJudgement`."""
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return EMPTY if not text.strip() else Reading("unusable", rule="too long")
-    prepared = prepare(text)
-    field = fields_of(prepared, ("", "")).get(Key("personality", None))
-    if field is None:
+    prepared = Prepared(text, text)
+    fields = printed_fields(text, _NOBODY)
+    if not fields:
+        prepared = prepare(text)
+        fields = fields_of(prepared, _NOBODY)
+    if (field := fields.get(Key("personality", None))) is None:
         return _nothing(prepared.text)
     words = traits.personality(field.text, field.cut)
-    if not words and (field.cut or (field.text.strip() and traits.names_any(field.text, ("", "")))):
+    if not words and (field.cut or (field.text.strip() and traits.names_any(field.text, _NOBODY))):
         return Reading("unusable", rule=field.rule)
     return Reading("choice", ProfileJudgement(tuple(words)), prepared.span(*field.span), field.rule)
 
@@ -88,8 +92,11 @@ def narrative_reading(text: str, names: Names) -> Reading:
     """A judge's answer to Figure 11; the value is a `NarrativeJudgement`."""
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return EMPTY if not text.strip() else Reading("unusable", rule="too long")
-    prepared = prepare(text)
-    fields = fields_of(prepared, names)
+    prepared = Prepared(text, text)
+    fields = printed_fields(text, names)
+    if not fields:
+        prepared = prepare(text)
+        fields = fields_of(prepared, names)
     status, main = (_person(fields.get(Key(kind, None)), names) for kind in ("status", "main"))
     judged = NarrativeJudgement(status, main, _named(fields, "pros", names), _named(fields, "cons", names))
     if judged == NOTHING:

@@ -109,9 +109,9 @@ class _Reader:
             return True
         if len(label.split()) > 14 and "?" not in label:
             return False
-        return self.keyed(key_of(label, self.names), label, rest, start, end)
+        return self.keyed(key_of(label, self.names), label, rest, start, end, match is not None)
 
-    def keyed(self, key: Key, label: str, rest: str, start: int, end: int) -> bool:
+    def keyed(self, key: Key, label: str, rest: str, start: int, end: int, ended: bool = True) -> bool:
         """Read what stands after a label."""
         if key.kind in ("pros", "cons"):
             person = key.person if key.person is not None else self.person
@@ -140,7 +140,7 @@ class _Reader:
             if rest and (self.open not in self.fields or key.kind == "personality"):
                 self.put(self.open, rest, start, end)
             return True
-        if rest and len(label.split()) <= 5 and self.open is not None and self.open.kind == "personality":
+        if ended and len(label.split()) <= 5 and self.open is not None and self.open.kind == "personality":
             self.open = None
             return True
         return False

@@ -35,6 +35,7 @@ _NEITHER = re.compile(
     r"applicable|available|enough|sufficient|evident|defined|determinable|possible|known|decided|discussed|any)|"
     r"(?:does|do|did)(?: not|n't) (?:explicitly |clearly |directly |specifically |really )?(?:specify|mention|state|"
     r"say|indicate|provide|give|show|reveal|tell|establish|suggest|define|differ|discuss|have enough)|"
+    r"not (?:been |be |fully |yet )?(?:re)?solved|unresolved|no resolution|"
     r"(?:undetermined|indeterminate|unclear|unknown|unspecified|inconclusive|undecided|insufficient|ambiguous)|"
     r"(?:a )?tie\b|tied|jointly|mutual(?:ly)?|each other|shared? (?:equal|status|leadership|authority|responsib)|"
     r"(?:work|act|decide|solve|lead|resolve)\w* (?:it )?together|collaborat\w+|together\b|on par|peers\b|50[/-]50|"
@@ -71,8 +72,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _PART_OF_A_PERSON = re.compile(
-    r"(?:'s?)(?=\s*(?:$|[.,;]|(?:\w+\s+){0,2}(?:status|authority|rank|position|role|power|influence|contributions?|effort|"
-    r"initiative|apology|leadership|actions?|standing|decision|proposal|suggestion|idea|is|has|was)\b))",
+    r"(?:'s?)(?=\s*(?:$|[.,;]|(?:is|has|was)\b|(?:\w+\s+){0,2}(?:status|authority|rank|position|role|power|influence|contributions?|effort|"
+    r"initiative|apology|leadership|actions?|standing|decision|proposal|suggestion|idea)\b))",
     re.IGNORECASE,
 )
 _JOINED = re.compile(
@@ -87,13 +88,17 @@ _PRONOUN = {
     "male": re.compile(r"\A(?:he|the (?:man|male|male character|boy))\b", re.IGNORECASE),
     "female": re.compile(r"\A(?:she|the (?:woman|female|female character|girl))\b", re.IGNORECASE),
 }
-_WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
+LONGEST = 800
+"""Of an answer to one question so many characters are read."""
+_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _STRIPPED = " \t\r\n\"'`*_[]{}.,:;!"
 
 
 def who(answer: str, names: Names) -> Who | None:
     """Whom a text names as the answer; None if it names neither of the two and does not say that it is neither."""
-    text = " ".join(answer.split()).strip(_STRIPPED)
+    if answer in names:
+        return "second" if names.index(answer) else "first"
+    text = " ".join(answer[:LONGEST].split()).strip(_STRIPPED)
     if not text and len(answer.strip()) > 6:
         return None
     if _BLANK.fullmatch(text) or _BEGINS_BLANK.match(text):

@@ -30,10 +30,11 @@ virtue virtues aspect aspects attribute attributes character characters personal
 _NEGATORS, _FILLER = frozenset(_NEGATING.split()), frozenset(_FILLING.split())
 _RELUCTANT = re.compile(r"\b(?:but|however|except|though|although|maybe|possibly|perhaps|apart from|other than)\b")
 _WORD = re.compile(r"n/a|n\.a|[^\W\d_]+(?:['-][^\W\d_]+)*", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[A-Za-z]+(?=[ ,]|\Z)")
 _BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
 _FORM = re.compile(
-    r"(?:prons?|pros|cons|answer) (?:of|to|for)\b|(?:an? )?adjectives? ?[\d(]|adjective1|\[?name ?[12]\]?|\.\.\.|"
-    r"trait ?1\b|(?:pros|cons|traits?|personality)(?: here)?$|<[^>]{1,40}>$|your answer|answer here",
+    r"(?:prons?|pros|cons|answer) (?:of|to|for)\b|(?:an? )?adjectives? ?[\d(]|adjective1|\[?name ?1\]?\s*(?:or|/|,)|"
+    r"\.\.\.|trait ?1\b|(?:pros|cons|traits?|personality)(?: here)?$|<[^>]{1,40}>$|your answer|answer here",
     re.IGNORECASE,
 )
 
@@ -50,6 +51,9 @@ def is_form(text: str) -> bool:
 
 def names_any(text: str, names: tuple[str, str]) -> bool:
     """Whether a text names a quality at all."""
+    word = _FIRST_WORD.match(text)
+    if word and word[0].lower() not in _NEGATORS and word[0].lower() not in _FILLER and word[0] not in names:
+        return True
     outside = _BRACKETS.sub(" ", text)
     text = outside if _WORD.search(outside) else text
     ends_here = False
