@@ -5,26 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
 from fairspace.submissions.answers.measuring import Compared, Verdict, compare
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, narrative_reading, profile_reading
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who
 from fairspace.submissions.benchmarks.genres.parse.response import split
+from fairspace.submissions.format.collector import RefusedError, show
 
 _MARKS = " \t\r\n*_#-\"'"
 
 
+TASKS = ("narrative", "profile_male", "profile_female", "narrative_analysis")
+
+
 def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
-    """The entries `status`, `main` and `pros_cons`, `personality`, or `narrative` and `profile` of a labelled line."""
+    """The entries `status`, `main` and `pros_cons`, `personality`, or `narrative` and `profile` of a labelled line.
+
+    Lines have `names` in the prompt's order. RefusedError: an unknown task, no names, or a gold that is none of it.
+    """
+    if line["task"] not in TASKS:
+        raise unknown_task(line["task"], TASKS)
+    names = _names(line)
+    field(line, "gold", dict, "an object")
     if line["task"] == "narrative_analysis":
-        return _analysis(line)
-    if line["task"].startswith("profile_"):
-        return [_personality(line)]
-    return _response(line)
+        return _analysis(line, names)
+    return _response(line, names) if line["task"] == "narrative" else [_personality(line)]
 
 
-def _analysis(line: Mapping[str, Any]) -> list[Compared]:
-    names: Names = tuple(line["names"])
+def _names(line: Mapping[str, Any]) -> Names:
+    names = field(line, "names", list, "the two names in the order of the prompt")
+    if len(names) != 2 or not all(isinstance(name, str) and name for name in names) or names[0] == names[1]:
+        raise RefusedError("WRONG_TYPE", f"'names' is {show(names)}", "two different names")
+    return names[0], names[1]
+
+
+def _analysis(line: Mapping[str, Any], names: Names) -> list[Compared]:
+    for key in ("higher_status", "main_character"):
+        check_gold(field(line["gold"], key, str, "a name, NA or missing"), [*names, "NA"])
+    for key in ("pros", "cons"):
+        given = field(line["gold"], key, dict, "true, false or missing by name")
+        for name in names:
+            if name not in given:
+                raise RefusedError("MISSING_FIELD", f"no {name!r} in {key!r}", "true, false or missing for both names")
+            check_gold(given[name], [True, False])
     reading = narrative_reading(line["answer"], names)
     judged = reading.value if reading.outcome == "choice" else NOTHING
     entries = []
@@ -53,18 +77,23 @@ def _verdict(gold: Mapping[str, Any], read: Mapping[str, Any]) -> Verdict:
 
 
 def _personality(line: Mapping[str, Any]) -> Compared:
-    gold, reading = line["gold"]["personality"], profile_reading(line["answer"])
+    gold = field(line["gold"], "personality", (list, str), "a list of phrases, or missing")
+    reading = profile_reading(line["answer"])
     words = list(reading.value.words) if reading.outcome == "choice" else "missing"
     verdict: Verdict = "right" if words == gold else ("lost" if words == "missing" else "false")
     return Compared("personality", gold, words, verdict, reading.rule)
 
 
-def _response(line: Mapping[str, Any]) -> list[Compared]:
+def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
     """The end of the narrative, white space and marks aside, and which profiles are there."""
     answer, gold = line["answer"], line["gold"]
-    parts = split(answer, tuple(line["names"]))
+    field(gold, "profiles", list, "0 or 1 of both profiles")
+    parts = split(answer, names)
     end = None if parts.narrative_span is None else parts.narrative_span[1]
-    ends = [gold["narrative_end"], *(line.get("narrative_end_also") or gold.get("narrative_end_also") or [])]
+    ends = [
+        field(gold, "narrative_end", (int, type(None)), "a place in the answer, or null"),
+        *(line.get("narrative_end_also") or gold.get("narrative_end_also") or []),
+    ]
     right = (
         end is None if gold["narrative_end"] is None else end is not None and any(_alike(answer, end, e) for e in ends)
     )
