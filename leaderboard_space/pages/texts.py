@@ -8,6 +8,7 @@ from fairspace.leaderboard_space.boards.documents import document
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.submissions.answers.error_table import measured_errors
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.reading.limits import Limits
 
@@ -53,4 +54,5 @@ def robots() -> Response:
 @router.get("/about")
 def about(request: Request) -> Response:
     """About the boards: terms, and what scores do not show."""
-    return page(request, "about.html.jinja", max_age=300, views=VIEWS.values())
+    readers = measured_errors().values()
+    return page(request, "about.html.jinja", max_age=300, views=VIEWS.values(), readers=readers)

@@ -1,0 +1,29 @@
+"""The readers' table in the metric cards is the measured one; `python -m fairspace.cards.readers` writes it anew."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fairspace.cards.readers import LABELLED, ROOT, of_benchmark, section, with_section
+from fairspace.submissions.benchmarks.registry import NAMES
+
+CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / "metrics").glob("*/README.md")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_card_of_every_benchmark_shows_its_readers(name: str) -> None:
+    [card] = [text for text in CARDS.values() if f"<!-- readers of {name} -->" in text]
+    assert with_section(card) == card, "write it anew: python -m fairspace.cards.readers"
+
+
+def test_a_card_without_the_place_stays_as_it_is() -> None:
+    assert with_section("# a card\n") == "# a card\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_with_labelled_answers_has_a_line(name: str) -> None:
+    lines = re.findall(r"^\| `(\w+)` \|", section(name), re.MULTILINE)
+    assert lines == [errors.task.partition("/")[2] for errors in of_benchmark(name)]
+    assert bool(lines) == (LABELLED / f"{name}.jsonl").is_file()
