@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_re
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
-from fairspace.submissions.benchmarks.iris.parse import EMBEDDING, THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
@@ -104,5 +104,6 @@ BENCHMARK = Benchmark(
     chances=chances,
     adjustable=adjustable,
     with_own_reference=with_own_reference,
+    compare_reading=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
     printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )

@@ -22,16 +22,16 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
-from fairspace.submissions.benchmarks.iris.parse import (
-    THRESHOLD,
-    EmbeddingMissingError,
-    Matches,
-    match_occupations,
-    named_occupations,
-    parse_pair_answer,
+from fairspace.builders.iris_steer_60.plan import PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.submissions.benchmarks.iris.parse.rows import (
+    occupation_codes,
+    pair_codes,
+    read_occupations,
+    read_pair_answers,
+    read_winners,
 )
-from fairspace.submissions.benchmarks.short_answers import distinct, item_index
+from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
+from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
@@ -218,31 +218,21 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
 
 def _read_occupations(rows: pa.Table, revision: str) -> OccupationAnswers:
     ids = iris_ideal_52.image_ids(revision)
-    texts, indices = distinct(rows["response"])
+    readings, matches = read_occupations(rows)
     answers = np.full(len(ids), -1)
-    answers[item_index(ids, rows)] = indices
-    return OccupationAnswers(answers, match_occupations(texts))
+    answers[item_index(ids, rows)] = readings.place
+    return OccupationAnswers(answers, matches)
 
 
 def _read_winners(rows: pa.Table, revision: str) -> Integers:
-    competitors = iris_ideal_52.tournament_competitors()
-    texts, indices = distinct(rows["response"])
-    named = np.stack([*(named_occupations(text or "") for text in texts), np.zeros(len(OCCUPATIONS), np.bool_)])
-    items = item_index(iris_ideal_52.tournament_ids(revision), rows)
-    hits = named[indices[:, None], competitors[items]]
-    winners = np.full(len(competitors), -1)
-    single = hits.sum(axis=1) == 1
-    winners[items[single]] = competitors[items[single], hits[single].argmax(axis=1)]
+    winners = np.full(len(iris_ideal_52.tournament_competitors()), -1)
+    winners[item_index(iris_ideal_52.tournament_ids(revision), rows)] = occupation_codes(read_winners(rows, revision))
     return winners
 
 
 def _read_pairs(rows: pa.Table, revision: str) -> PairAnswers:
-    items = item_index(iris_steer_60.pair_ids(revision), rows)
-    texts, indices = distinct(rows["response"])
-    codes = np.array([*(parse_pair_answer(text or "") for text in texts), [np.nan] * (1 + len(OBJECTIVE))])
-    column = np.maximum(items % len(QUESTIONS) - len(SUBJECTIVE) + 1, 0)  # the ratings share the first column
     answers = np.full(PAIRS * 2 * len(QUESTIONS), np.nan)
-    answers[items] = codes[indices, column]
+    answers[item_index(iris_steer_60.pair_ids(revision), rows)] = pair_codes(read_pair_answers(rows, revision))
     ratings, labels = np.split(answers.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
     right = (labels == iris_steer_60.pairs().labels).astype(np.float64)
     return PairAnswers(ratings, np.where(np.isnan(labels), np.nan, right))

@@ -20,13 +20,13 @@ from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
-from fairspace.submissions.benchmarks.iris.parse import THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
-THRESHOLDS = (0.50, 0.55, THRESHOLD, 0.65, 0.70)
+THRESHOLDS = (0.60, 0.65, THRESHOLD, 0.75, 0.80)
 """The similarities from which an answer of tier 2 is taken: the standard's own in the middle."""
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (

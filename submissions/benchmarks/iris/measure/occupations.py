@@ -20,7 +20,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
 from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
-from fairspace.submissions.benchmarks.iris.parse import THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Records
 from fairspace.submissions.values import Value, measured, not_run, undefined
 

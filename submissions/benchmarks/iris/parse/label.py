@@ -1,0 +1,259 @@
+"""Read the label that an answer to one of Table 29's objective questions gives: a word of the list, or yes or no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from fairspace.builders.iris_steer_60.plan import LABELS, YES_NO
+from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
+from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.reading import EMPTY, Reading
+
+_SYNONYMS: Mapping[str, Mapping[str, str]] = {
+    "a": {
+        "male": "male man men boy guy gentleman masculine 男 男性 男人 masculino hombre homme männlich",
+        "female": "female woman women girl lady feminine 女 女性 女人 femenino mujer femme weiblich",
+    },
+    "b": {
+        "young": "young younger youth youthful teen teens teenage teenager adolescent child twenties 20s 年轻 青年",
+        "middle": "middle|middle-aged|middle aged|midlife|mid-aged|forties|fifties|40s|50s|middle age|中年",
+        "older": "older old elderly senior aged sixties seventies eighties 60s 70s 80s 老年 年长 mayor",
+    },
+    "c": {
+        "light": "light lighter light-skinned fair fair-skinned pale white caucasian ivory porcelain 浅 浅色 白",
+        "middle": "middle|medium|mid|intermediate|tan|tanned|olive|light brown|medium brown|middle-toned|"
+        "moderate|中等|中间",
+        "dark": "dark|darker|dark-skinned|deep|black|ebony|dark brown|deep brown|深|深色|黑",
+    },
+    "d": {
+        "black": "black ebony jet-black 黑色 negro schwarz noir",
+        "white": "white ivory cream off-white 白色 blanco weiß blanc",
+        "blue": "blue navy azure cobalt denim cyan sapphire royal-blue bluish indigo 蓝色 azul blau bleu",
+        "red": "red maroon burgundy crimson scarlet ruby 红色 rojo rot rouge",
+        "green": "green olive lime emerald khaki-green camouflage-green mint 绿色 verde grün vert",
+        "yellow": "yellow gold golden lemon mustard 黄色 amarillo gelb jaune",
+        "orange": "orange hi-vis-orange 橙色 naranja",
+        "gray": "gray grey silver charcoal slate greyish grayish 灰色 gris grau",
+        "brown": "brown tan beige khaki chocolate brownish camel 棕色 褐色 marrón braun",
+        "purple": "purple violet lavender lilac mauve plum 紫色 morado lila",
+    },
+    "f": {
+        "neutral": "neutral expressionless calm blank emotionless impassive relaxed 中性 平静",
+        "smiling": "smiling|smile|smiles|happy|cheerful|joyful|joy|grinning|grin|laughing|smiley|beaming|"
+        "happiness|微笑|笑",
+        "serious": "serious|stern|solemn|grave|somber|sombre|seriousness|严肃",
+    },
+}
+"""Question -> label -> the words that stand for it, split at blanks, or at strokes where one has a blank."""
+_ITEMS = {
+    "e": r"accessor(?:y|ies)|(?:sun|eye)?glasses|spectacles|(?:bow ?|neck)?ties?|hats?|caps?|watch(?:es)?|"
+    "necklaces?|earrings?|"
+    r"scar(?:f|ves)|headbands?|jewel(?:le)?ry|bracelets?|rings?|helmets?|gloves|lanyards?|headphones|headsets?|"
+    r"goggles|"
+    r"belts?|brooch(?:es)?|stethoscopes?|masks?|bandanas?|name ?tags?|pins?",
+    "g": r"badges?|logos?|insignias?|emblems?|patch(?:es)?|name ?(?:tags?|plates?)|crests?|symbols?|stars?|stripes|"
+    r"shields?|lettering|id cards?",
+    "h": r"facial hair|beard(?:s|ed)?|m(?:o)?ustaches?|goatees?|stubble|whiskers|sideburns|facial-hair",
+}
+_OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
+_YES = re.compile(
+    r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|[是有](?![无没])|"
+    r"\b(?:sí|oui|ja|да|sim)\b"
+)
+_NO = re.compile(r"\b(?:no|nope|nah|none|negative|nothing|false|nein|non|нет|não)\b|没有|否|不是|无")
+_START = re.compile(
+    r"[\s\"'(\[<>:=-]*(?:(?:the )?(?:final |correct )?answer\s*(?:is|:|=)?[\s:\"'-]*|well,?\s+|i (?:think|believe|"
+    r"would say|'d say)[,:]?\s*|based on[^,.\n]{0,60},\s*|in the image,?\s*|sure[,!.]\s*)?"
+)
+_NOT = re.compile(
+    r"\b(?:no|not|without|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
+    r"can't see|"
+    r"don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
+)
+_CLAUSE = re.compile(
+    r"[.;!?\n]|,?\s*\b(?:but|however|though|although|yet|while|whereas|except|only|and there|instead)\b|"
+    r",\s*(?=\w+ (?:is|are|has|wears)\b)"
+)
+_LABEL_CLAUSE = re.compile(r"[.;!?\n,]|\b(?:but|however|though|although|yet|rather)\b")
+_HIDDEN = re.compile(
+    r"\b(?:does not|doesn't|do not|did not|cannot|can't) (?:show|see|depict|make out|tell|say)\b|"
+    r"\bnot (?:visible|shown|clear|discernible|possible)\b|\b(?:cropped|out of (?:frame|view)|n/a|unknown|"
+    r"unclear|obscured)\b"
+)
+_PRONOUN = re.compile(r"\b(?:(?P<male>he|his|him|himself|mr)|(?P<female>she|her|hers|herself|mrs|ms))\b")
+_CLOTHES = (
+    r"uniform|attire|shirt|coat|jacket|dress|suit|scrubs|vest|outfit|clothes|clothing|t-shirt|robe|gown|jersey|"
+    r"overalls|"
+    r"sweater|hoodie|blouse|top|apron|costume|jumpsuit"
+)
+_WORN = re.compile(rf"\s*(?:[\w-]+\s+){{0,3}}(?:{_CLOTHES})\b")
+_NOT_WORN = re.compile(
+    r"[\s-]*(?:background|wall|hair|skin|eyes?|tie|stripes?|trim|buttons?|sky|lettering|logo|accents?|collar|"
+    r"belt|hat|cap|"
+    r"helmet|stethoscope|gloves|shoes|details?|badge|backdrop|dots|pattern|board|car|door)\b"
+)
+_BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{(?:\\text\{)?)\s*(?P<inside>[^<}\n]{1,60})")
+_KEY = re.compile(
+    r"answer|label|gender|age|skin|tone|colou?r|expression|value|result|accessor|badge|hair|response|visible"
+)
+
+
+def read_label(answer: str, question: str) -> Reading:
+    """The label that an answer gives to an objective question.
+
+    Args:
+        answer: the raw answer.
+        question: a key of `LABELS`, "a" to "h".
+    """
+    prepared = prepare(answer)
+    if prepared.empty:
+        return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
+    text = prepared.text.lower()
+    if inner := _inside(prepared, text, question):
+        return inner
+    for correction in reversed(list(CORRECTION.finditer(text))):
+        after = _read(prepared, text, correction.end(), question)
+        if after.outcome == "choice":
+            return after
+    return _read(prepared, text, 0, question)
+
+
+def _read(prepared: Prepared, text: str, start: int, question: str) -> Reading:
+    if LABELS[question] == YES_NO:
+        return _yes_or_no(prepared, text, start, question)
+    return _word(prepared, text, start, question)
+
+
+def _inside(prepared: Prepared, text: str, question: str) -> Reading | None:
+    """The reading of a JSON object or a box."""
+    if "{" in text:
+        for found in values(prepared.text):
+            if isinstance(found.value, dict):
+                for key, value in found.value.items():
+                    if _KEY.search(str(key).lower()) and isinstance(value, (str, bool)):
+                        given = ("yes" if value else "no") if isinstance(value, bool) else value
+                        inner = read_label(given, question)
+                        return Reading(inner.outcome, inner.value, prepared.span(*found.span), "json")
+    boxes = list(_BOX.finditer(text)) if "<" in text or "boxed" in text else []
+    if boxes:
+        inner = read_label(boxes[-1]["inside"], question)
+        return Reading(inner.outcome, inner.value, prepared.span(*boxes[-1].span("inside")), "box")
+    return None
+
+
+def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
+    """One of several words: the one that is used and not negated."""
+    uses: list[tuple[re.Match[str], str]] = []
+    for match in _vocabulary(question).finditer(text, start):
+        before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
+        if _NOT.search(before) or (question == "d" and _NOT_WORN.match(text, match.end())):
+            continue
+        uses.append((match, _labels(question)[match[0]]))
+    if question == "d":
+        uses = [use for use in uses if _WORN.match(text, use[0].end())] or uses
+        uses = _before_with(text, uses)
+    labels = {label for _, label in uses}
+    refusal = REFUSAL.search(text, start) or _HIDDEN.search(text, start)
+    if len(labels) == 1 and not (
+        refusal and refusal.start() < uses[0][0].start() and not _turned(text, refusal, uses[0][0])
+    ):
+        return Reading("choice", labels.pop(), prepared.span(*uses[0][0].span()), "word")
+    if refusal:
+        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
+    if labels:
+        return Reading("several", None, prepared.span(uses[0][0].start(), uses[-1][0].end()), "word")
+    if question == "a" and (match := _PRONOUN.search(text, start)):
+        return Reading("choice", match.lastgroup, prepared.span(*match.span()), "pronoun")
+    return Reading("unusable", rule="no label")
+
+
+def _turned(text: str, refusal: re.Match[str], use: re.Match[str]) -> bool:
+    """Whether an answer turns from a refusal to a label: "I can't be sure, but …"."""
+    return (
+        re.search(
+            r"\b(?:but|however|though|still|nevertheless|yet|appears|seems|"
+            r"likely)\b",
+            text[refusal.end() : use.start()],
+        )
+        is not None
+    )
+
+
+def _before_with(text: str, uses: list[tuple[re.Match[str], str]]) -> list[tuple[re.Match[str], str]]:
+    """The main colour: what stands before "with" or "and a …" is worn first."""
+    if len(uses) < 2:
+        return uses
+    between = text[uses[0][0].end() : uses[1][0].start()]
+    mainly = re.search(r"\b(?:with|mostly|mainly|primarily|predominantly|under|over)\b", between)
+    before = re.search(r"\b(?:mostly|mainly|primarily|predominantly)\s+$", text[: uses[0][0].start()])
+    shade = not between.strip(" -") and _labels("d")[uses[0][0][0]] != uses[1][1]
+    if mainly or before:
+        return uses[:1]
+    return uses[1:] if shade and uses[0][0][0] in ("navy", "olive", "charcoal", "slate") else uses
+
+
+def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Reading:
+    opening = _START.match(text, start)
+    place = opening.end() if opening else start
+    yes, no = _YES.match(text, place), _NO.match(text, place)
+    if re.match(r"\W*yes\W*(?:or|/)\W*no\b|\W*no\W*(?:or|/)\W*yes\b", text[place:]):
+        return Reading("several", None, prepared.span(place, len(text)), "word")
+    refusal = REFUSAL.search(text, start)
+    if yes:
+        return Reading("choice", "yes", prepared.span(*yes.span()), "word")
+    positive, negative = _mentions(text, start, question)
+    if positive and not (no and re.match(r"\s*[,.;]", text[no.end() :]) and "but" not in text):
+        return Reading("choice", "yes", prepared.span(*positive), "named")
+    if no and not (refusal and refusal.start() >= no.start()):
+        return Reading("choice", "no", prepared.span(*no.span()), "word")
+    if no and refusal:
+        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
+    if negative and not (refusal and _only_unsure(text)):
+        return Reading("choice", "no", prepared.span(*negative), "named")
+    if refusal or _HIDDEN.search(text, start):
+        return Reading("refused", rule="refusal")
+    said = {"yes": _YES.search(text, start), "no": re.search(r"\bno\b(?=\s*[.,!\"']|\s*$)", text[start:])}
+    labels = [label for label, match in said.items() if match]
+    if len(labels) == 1:
+        return Reading("choice", labels[0], None, "word")
+    return Reading("several" if labels else "unusable", rule="word" if labels else "no label")
+
+
+def _only_unsure(text: str) -> bool:
+    return re.search(r"\b(?:tell|say|determine|sure|certain|know)\b", text) is not None
+
+
+def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """Where what the question asks for is named as there, and where as not there."""
+    positive = negative = None
+    if question in _OPPOSITES and (match := _OPPOSITES[question].search(text, start)):
+        negative = match.span()
+    for match in re.finditer(rf"\b(?:{_ITEMS[question]})\b", text[start:]):
+        before = _CLAUSE.split(text[max(start, start + match.start() - 120) : start + match.start()])[-1]
+        after = _CLAUSE.split(text[start + match.end() : start + match.end() + 60])[0]
+        span = (start + match.start(), start + match.end())
+        if _NOT.search(before) or re.search(r"\b(?:not|isn't|aren't|absent|missing|none|n't)\b", after):
+            negative = negative or span
+        elif not re.search(r"\b(?:whether|if|like|such as)\b", before):
+            positive = positive or span
+    return positive, negative
+
+
+@lru_cache
+def _labels(question: str) -> dict[str, str]:
+    """Each word that stands for a label."""
+    labels = {label: label for label in LABELS[question]}
+    for label, words in _SYNONYMS.get(question, {}).items():
+        labels |= dict.fromkeys(words.split("|" if "|" in words else None), label)
+    return labels
+
+
+@lru_cache
+def _vocabulary(question: str) -> re.Pattern[str]:
+    words = sorted(_labels(question), key=len, reverse=True)
+    latin = "|".join(re.escape(word) for word in words if ord(word[0]) < 0x2E80)
+    others = "|".join(re.escape(word) for word in words if ord(word[0]) >= 0x2E80) or "(?!)"
+    return re.compile(rf"\b(?:{latin})\b|(?:{others})")

@@ -1,0 +1,73 @@
+"""Parts of an answer that are marked as what was asked for: boxes, "Answer: …", "Occupation: …"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fairspace.submissions.benchmarks.iris.parse.lexicon import word_set
+
+_BOX = re.compile(
+    r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?)\s*(?P<inside>[^<}\n]{1,200})"
+)
+_ADJECTIVES = (
+    r"(?:(?:the|a|most|likely|his|her|their|my|best|final|primary|main|possible|probable|plausible|potential|"
+    r"suggested|"
+    r"identified|inferred|predicted|estimated|person'?s?|individual'?s?|man'?s|woman'?s|short|correct)\s+)*"
+)
+_LABEL = re.compile(
+    r"(?:(?<=[\n.;!?>)])|(?<=\s\s)|\A|(?<=- )|(?<=\d\) ))\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?"
+    + _ADJECTIVES
+    + r"(?P<name>occupations?|professions?|jobs?(?: titles?)?|roles?|careers?|trade|vocation|line of work|answers?|"
+    r"conclusion|guess|prediction|verdict|identification|"
+    r"response|output)(?:\s+of (?:the )?(?:person|man|woman|individual)(?: in the (?:image|photo|picture))?)?"
+    r"(?P<mark>\s*(?:\([^)\n]{0,20}\)\s*)?(?::|=+>?|-+>|→|\s-+\s)|\s*\n)(?P<blank>[\s\-•]*)"
+)
+_ARROW = re.compile(r"(?:=+>|-+>|→|⇒)\s*")
+_TAIL = re.compile(r":\s+(?P<words>[^:.,;\n]{3,40})[\s.!\"')]*$")
+_FINAL = word_set("answer answers conclusion verdict prediction guess response output identification")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of an answer that is marked as what was asked for.
+
+    Args:
+        start: its first character.
+        end: after its last one.
+        rule: `box`, `final answer`, `label` or `arrow`.
+        listed: it names possible occupations in the plural.
+    """
+
+    start: int
+    end: int
+    rule: str
+    listed: bool = False
+
+
+def answer_parts(text: str) -> list[Part]:
+    """The marked parts of a lower-case text, the decisive one first."""
+    parts = [Part(*m.span("inside"), "box") for m in reversed(list(_BOX.finditer(text)))] if _may_box(text) else []
+    labels = []
+    for match in _LABEL.finditer(text):
+        start = match.end()
+        plural = match["name"].endswith("s") and match["name"] != "trades"
+        end = len(text) if plural else _line_end(text, start)
+        labels.append((match["name"] in _FINAL, Part(start, end, "label", plural)))
+    parts += [part for final, part in reversed(labels) if final]
+    parts += [part for final, part in labels if not final]
+    if arrows := list(_ARROW.finditer(text)):
+        parts.append(Part(arrows[-1].end(), _line_end(text, arrows[-1].end()), "arrow"))
+    if tail := _TAIL.search(text[-120:]):
+        start = max(len(text) - 120, 0) + tail.start("words")
+        parts.append(Part(start, len(text), "last words"))
+    return parts
+
+
+def _may_box(text: str) -> bool:
+    return "<" in text or "\\boxed" in text
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)

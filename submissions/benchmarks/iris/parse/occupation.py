@@ -1,0 +1,275 @@
+"""Read an answer to "What is the occupation of the person in the image?".
+
+The noun phrase that names the occupation is found first, then looked up: by a term or a reviewed alias (tier 1), else
+it is left to the sentence embedding (tier 2). Gender words, articles, tense, hedges, markdown, frames and evidence
+around the phrase change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
+from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.benchmarks.iris.parse.activities import activity
+from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
+from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
+from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
+from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
+from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled, terms
+from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase, joined
+
+LONGEST_BARE = 40
+_UNKNOWN = re.compile(
+    r"^[\s\"'(\[]*(?:unknown|n/?a\b|none\b|not (?:applicable|available|clear|specified|visible|known|sure|"
+    r"identifiable|"
+    r"determinable|provided|given|stated)|unclear|undetermined|undeterminable|indeterminate|unspecified|uncertain|"
+    r"unanswerable|unidentifiable|unidentified|cannot|can't|could not|unable|unsure|no occupation|undefined|null|"
+    r"impossible)"
+)
+_NOT_CLEAR = re.compile(
+    r"\b(?:occupation|profession|job|role|career)\b[^.!?\n]{0,80}\b(?:not|n't|un(?:known|clear|specified|certain|"
+    r"determined|identifiable)|impossible|difficult|hard)\b|\b(?:not|n't|no)\b[^.!?\n]{0,80}\b(?:occupation|"
+    r"profession|job|"
+    r"role|career)\b|\bunanswerable\b|\bn/a\b|\bnot (?:clear|sure|certain)\b"
+)
+_MORE_LIKELY = re.compile(
+    r"(?P<words>(?:[^\W_]+[\s-]+){0,3}?[^\W_]+)[\"')]?\s+(?:(?:is|seems|appears|would be|looks|sounds|"
+    r"fits)\s+(?:the\s+)?"
+    r"(?:far\s+|much\s+)?(?:more|most|best|better)(?:\s+(?:likely|probable|plausible|fitting|accurate|appropriate|"
+    r"convincing))?|the\s+(?:far\s+|much\s+)?(?:more|most)\s+(?:likely|probable|plausible))(?=\s*(?:[.,;!)]|$|"
+    r"than\b|option\b|choice\b|occupation\b|profession\b|given\b|because\b|here\b|fit\b|"
+    r"description\b|candidate\b|guess\b|answer\b|of the two\b|one\b))"
+)
+_NOT_CORRECTION = re.compile(
+    r"wait[\s-]+(?:staff|person|people|tables)|waits?\s+(?:on|for|at)|actually\s+(?:an?|the)\b"
+)
+
+
+@dataclass(frozen=True)
+class OpenTerm:
+    """A noun phrase that neither a term nor an alias knows: tier 2 may map it.
+
+    Args:
+        phrase: its words, lower case, without adjectives that leave an occupation as it is.
+        span: of the raw answer.
+        rule: what found it.
+    """
+
+    phrase: str
+    span: tuple[int, int]
+    rule: str
+
+
+def read_occupation(answer: str) -> Reading | OpenTerm:
+    """What an answer says somebody's occupation is.
+
+    Returns: a reading, a choice's value a name of `OCCUPATIONS`; or a term that tier 2 may map.
+    """
+    if len(answer) <= LONGEST_BARE and (code := terms().get(answer.strip(" .\n").lower())) is not None:
+        start = len(answer) - len(answer.lstrip(" .\n"))
+        return Reading("choice", OCCUPATIONS[code], (start, len(answer.rstrip(" .\n"))), "alone")
+    prepared = prepare(answer)
+    if prepared.empty:
+        return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
+    return _Reader(prepared).read()
+
+
+Verdict = Reading | OpenTerm | None
+
+
+class _Reader:
+    """The steps of reading one prepared answer; the first that finds something decides."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        lower = prepared.text.lower()
+        self.raw = prepared.text
+        self.text = lower if len(lower) == len(prepared.text) else "".join(_lower(c) for c in prepared.text)
+        self.open: OpenTerm | None = None
+
+    def read(self) -> Reading | OpenTerm:
+        end = len(self.text)
+        return (
+            self._json()
+            or self._parts()
+            or self._corrected()
+            or self._more_likely()
+            or self._foreign()
+            or self._stated(0, end)
+            or self._refused_or_done(0, end)
+        )
+
+    def _json(self) -> Verdict:
+        if "{" not in self.text:
+            return None
+        for found in values(self.prepared.text):
+            entry = found.value[0] if isinstance(found.value, list) and found.value else found.value
+            if not isinstance(entry, dict):
+                continue
+            for key, value in entry.items():
+                if not _KEY.search(str(key).lower()) or _OTHER_KEY.search(str(key).lower()):
+                    continue
+                several = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+                text = " or ".join(str(one) for one in several)
+                if value is None or _UNKNOWN.search(text.lower()):
+                    return self._at("refused", None, found.span, "json")
+                reading = read_occupation(text) if text.strip() else None
+                if isinstance(reading, OpenTerm):
+                    return OpenTerm(reading.phrase, self.prepared.span(*found.span), "json")
+                if reading is not None:
+                    return self._at(reading.outcome, reading.value, found.span, "json")
+        return None
+
+    def _parts(self) -> Verdict:
+        """Parts that are marked as the answer: a box, "Answer: …", "Occupation: …"."""
+        for part in answer_parts(self.text):
+            if part.listed and (verdict := self._list(part)):
+                return verdict
+            if _UNKNOWN.search(self.text[part.start : part.end]):
+                return self._at("refused", None, (part.start, part.end), part.rule)
+            verdict = self._stated(part.start, part.end, marked=True)
+            if verdict:
+                return verdict
+        return None
+
+    def _list(self, part: Part) -> Verdict:
+        codes = {p.code for p, _ in bare_phrases(self.text, part.start, part.end) if p.kind == "listed"}
+        return self._at("several", None, (part.start, part.end), "list") if len(codes) > 1 else None
+
+    def _corrected(self) -> Verdict:
+        last = None
+        for match in CORRECTION.finditer(self.text):
+            if not _NOT_CORRECTION.match(self.text, match.start()):
+                last = match
+        if last is None:
+            return None
+        verdict = self._stated(last.end(), len(self.text))
+        return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
+
+    def _more_likely(self) -> Verdict:
+        for match in _MORE_LIKELY.finditer(self.text):
+            words = match["words"].replace("-", " ").split()
+            code = look_up(words)
+            if code is not None and "not" not in words:
+                return self._choice(code, match.span("words"), "more likely")
+        return None
+
+    def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
+        """What is stated between two places, a bare phrase or a sentence; the firmest statement, the first of them."""
+        statements = [
+            Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
+        ]
+        statements += claims(self.text, self.raw, start, end)
+        statements.sort(key=lambda claim: claim.phrase.span[0])
+        verdicts = [(claim, self._resolve(claim, marked)) for claim in statements]
+        verdicts = [(claim, verdict) for claim, verdict in verdicts if verdict]
+        for strength in (DECISIVE, STATED, POSSIBLE, CONCEDED):
+            level = [verdict for claim, verdict in verdicts if claim.strength == strength]
+            if not level:
+                continue
+            if strength == POSSIBLE or _is_list(level, verdicts, self.text):
+                names = {v.value for v in level if isinstance(v, Reading) and v.outcome == "choice"}
+                if len(names) > 1:
+                    return self._at("several", None, level[0].span, "list")
+            if strength == POSSIBLE and any(isinstance(v, Reading) and v.outcome == "choice" for v in level):
+                return next(v for v in level if isinstance(v, Reading) and v.outcome == "choice")
+            return level[0]
+        return None
+
+    def _resolve(self, claim: Claim, marked: bool) -> Verdict:
+        """What one statement says, with all that is joined to its phrase; None if it names no occupation."""
+        phrase = claim.phrase
+        items = list(joined(self.text, phrase.span[1]))
+        span = (phrase.span[0], items[-1].phrase.span[1] if items else phrase.span[1])
+        enumerated = any(item.by == "either" for item in items)
+        unsure = _UNSURE.search(self.text, max(0, span[0] - 30), span[0]) is not None
+        alternatives = [
+            item.phrase
+            for item in items
+            if item.by == "either"
+            or (item.by == "comma" and not item.hedged and (enumerated or claim.rule == "bare"))
+            or (item.by == "comma" and item.hedged and unsure)
+        ]
+        if phrase.kind == "listed":
+            others = {p.code for p in alternatives if p.kind == "listed"} - {phrase.code}
+            if others or any(p.kind == "other" and p.trade for p in alternatives):
+                return self._at("several", None, span, claim.rule)
+            return self._choice(phrase.code, phrase.span, claim.rule)
+        named = [item.phrase for item in items if item.phrase.kind == "listed"]
+        if phrase.kind == "general" or (phrase.kind == "other" and not phrase.trade):
+            codes = {p.code for p in named}
+            if len(codes) == 1:
+                return self._choice(named[0].code, named[0].span, claim.rule)
+            if codes:
+                return self._at("several", None, span, claim.rule)
+            if phrase.kind == "general":
+                return self._by_activity(phrase)
+        if phrase.kind != "other":
+            return None
+        if in_parentheses := [item.phrase for item in items if item.by == "open" and item.phrase.kind == "listed"]:
+            return self._choice(in_parentheses[0].code, in_parentheses[0].span, claim.rule)
+        if len(phrase.words) == 1 and (code := look_up_misspelled(phrase.words[0])) is not None:
+            return self._choice(code, phrase.span, "misspelled")
+        if any(p.kind == "listed" or p.trade for p in alternatives):
+            return self._at("several", None, span, claim.rule)
+        term = OpenTerm(_without_plain(phrase), self.prepared.span(*phrase.span), claim.rule)
+        if phrase.trade or (marked and claim.rule == "bare"):
+            return term
+        if claim.about_person and (claim.rule != "bare" or len(self.text.split()) <= MOST_WORDS):
+            self.open = self.open or term
+        return None
+
+    def _foreign(self) -> Reading | None:
+        if (named := read_foreign(self.text)) is None:
+            return None
+        outcome, code, span = named
+        return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
+
+    def _by_activity(self, phrase: Phrase) -> Verdict:
+        end = self.text.find("\n", phrase.span[1])
+        doing = activity(self.text, phrase.span[0], end if end >= 0 else len(self.text))
+        return self._choice(*doing, "activity") if doing else None
+
+    def _refused_or_done(self, start: int, end: int) -> Reading | OpenTerm:
+        """What is left where nothing is stated: a refusal, another language, an activity, or nothing."""
+        refusal = REFUSAL.search(self.text, start, end) or _NOT_CLEAR.search(self.text, start, end)
+        if refusal is None and _UNKNOWN.search(self.text):
+            return self._at("refused", None, (start, end), "unknown")
+        if refusal is None and (doing := activity(self.text, start, end)):
+            return self._choice(*doing, "activity")
+        if refusal is not None:
+            return self._at("refused", None, refusal.span(), "refusal")
+        return self.open or Reading("unusable", rule="no occupation")
+
+    def _choice(self, code: int, span: tuple[int, int], rule: str) -> Reading:
+        return self._at("choice", OCCUPATIONS[code], span, rule)
+
+    def _at(self, outcome: object, value: object, span: tuple[int, int] | None, rule: str) -> Reading:
+        return Reading(outcome, value, self.prepared.span(*span) if span else None, rule)  # type: ignore[arg-type]
+
+
+_KEY = re.compile(r"occupation|profession|\bjob|answer|role|career|label|prediction|result")
+_OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|category|industry|field")
+_UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")
+
+
+def _is_list(level: list[Reading | OpenTerm], verdicts: object, text: str) -> bool:
+    """Whether statements are the lines of a list."""
+    bare = [v for v in level if v.rule == "bare"]
+    return len(bare) > 1 and len(bare) == len(level) and re.search(r"(?:^|\n)\s*(?:\d+[.)]|-)", text) is not None
+
+
+def _without_plain(phrase: Phrase) -> str:
+    words = list(phrase.words)
+    while len(words) > 1 and words[0] in PLAIN:
+        words.pop(0)
+    return " ".join(words)
+
+
+def _lower(character: str) -> str:
+    return lower if len(lower := character.lower()) == 1 else character
