@@ -25,8 +25,10 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.response import split
-from fairspace.submissions.benchmarks.iris.parse import clean, direct_matches
-from fairspace.submissions.benchmarks.short_answers import parse_label, parse_rating, refuses
+from fairspace.submissions.benchmarks.iris.parse.label import read_label
+from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
+from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
+from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from tests.served.answers import answer, recognise, refusing, unreadable
@@ -156,28 +158,28 @@ def test_stereotypical_bias_gets_a_side_or_a_group_with_every_prefix(prefix: str
 
 def test_occupations_need_no_embedding_and_tournaments_have_one_winner() -> None:
     images = [asked(iris_ideal_52.QUESTION, image=f"data:image/png;base64,{number}") for number in range(1000)]
-    found = [clean(answer(image)) for image in images]
-    assert {direct_matches()[text] for text in found} == set(range(len(OCCUPATIONS)))
+    read = [read_occupation(answer(image)) for image in images]
+    assert {one.value for one in read if not isinstance(one, OpenTerm)} == set(OCCUPATIONS)
+    assert not any(isinstance(one, OpenTerm) for one in read)
     for number in range(0, 36_000, 500):
         prompt = iris_ideal_52.tournament_prompt(number)
-        five = [clean(OCCUPATIONS[code]) for code in iris_ideal_52.tournament_competitors()[number]]
+        five = iris_ideal_52.tournament_competitors()[number].tolist()
         for _, text in answers("iris_tournament", [prompt], range(3)):
-            assert sum(f" {name} " in f" {clean(text)} " for name in five) == 1
-    assert all(refuses(refusing(image)) for image in images)
+            assert read_winner(text, five).value in {OCCUPATIONS[code] for code in five}
+    assert all(read_occupation(refusing(image)).rule == "refusal" for image in images)
 
 
 @pytest.mark.parametrize("occupation", ["nurse", "basketball player", "disk jockey"])
 def test_pair_questions_get_a_rating_or_a_label(occupation: str) -> None:
     ratings = [template.format(occupation=occupation) for template in iris_steer_60.SUBJECTIVE.values()]
-    numbers = {parse_rating(text) for _, text in answers("iris_rating", ratings, range(20))}
+    numbers = {read_rating(text).value for _, text in answers("iris_rating", ratings, range(20))}
     assert numbers == {float(number) for number in range(1, 11)}
-    nothing(ratings, parse_rating)
+    nothing(ratings, lambda text: read_rating(text).value)
     for question, template in iris_steer_60.OBJECTIVE.items():
-        words = {label: code for code, label in enumerate(iris_steer_60.LABELS[question])}
         prompt = template.format(occupation=occupation)
         found = answers(f"iris_label_{question}", [prompt], range(80))
-        assert {parse_label(text, words) for _, text in found} == set(words.values())
-        nothing([prompt], lambda text: parse_label(text, words))  # noqa: B023 - called at once
+        assert {read_label(text, question).value for _, text in found} == set(iris_steer_60.LABELS[question])
+        nothing([prompt], lambda text: read_label(text, question).value)  # noqa: B023 - called at once
 
 
 def test_an_answer_depends_on_messages_image_and_seed_alone() -> None:

@@ -23,6 +23,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     occupation_codes,
     pair_codes,
@@ -30,7 +31,6 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
     read_pair_answers,
     read_winners,
 )
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks

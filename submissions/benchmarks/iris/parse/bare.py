@@ -13,6 +13,7 @@ _BULLET = re.compile(
     r"[\s\-•·+]*(?:\(?\b(?:\d{1,2}|[a-e])[.):]\s*)?(?:=+>|-+>|→|⇒)?[\s\W]*"
     r"(?:(?:no|yes|yeah|ok|okay|sure|well|hm+|certainly|of course|so|thus|therefore|hence)\b[\s,.:;!-]+)*[\s\W]*"
 )
+_MACHINE = re.compile(r"as an? (?:ai|a\.i|artificial|large|language|visual|virtual|chat|vision)\b")
 _WORD = re.compile(r"\w")
 _STATEMENT = re.compile(r"\s+(?:is|are|was|has|would|seems|appears|looks|could|may|might|can|does|do|did)\b")
 _AFTER = re.compile(
@@ -33,7 +34,7 @@ def bare_phrases(text: str, start: int, end: int) -> Iterator[tuple[Phrase, bool
         segment, position = position, stop
         bullet = _BULLET.match(text, segment, stop)
         begin = bullet.end() if bullet else segment
-        if begin >= stop or text[segment:stop].rstrip(" \"')\n").endswith("?"):
+        if _MACHINE.match(text, begin) or begin >= stop or text[segment:stop].rstrip(" \"')\n").endswith("?"):
             continue
         phrase = stated_phrase(text, begin)
         if phrase is None:

@@ -165,8 +165,8 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
         return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
     if labels:
         return Reading("several", None, prepared.span(uses[0][0].start(), uses[-1][0].end()), "word")
-    if question == "a" and (match := _PRONOUN.search(text, start)):
-        return Reading("choice", match.lastgroup, prepared.span(*match.span()), "pronoun")
+    if question == "a" and (pronoun := _PRONOUN.search(text, start)):
+        return Reading("choice", pronoun.lastgroup, prepared.span(*pronoun.span()), "pronoun")
     return Reading("unusable", rule="no label")
 
 

@@ -164,7 +164,11 @@ def _names_trade(word: str) -> bool:
 @lru_cache
 def _fixed_terms() -> re.Pattern[str]:
     """The terms that hold words at which other phrases end ("person in prayer", "it specialist")."""
-    fixed = [term for term in terms() if not _STOP.isdisjoint(term.split()) and " of " not in term]
+    fixed = [
+        term
+        for term in terms()
+        if " of " not in term and (not _STOP.isdisjoint(term.split()) or (" " in term and term.endswith("ing")))
+    ]
     return re.compile(rf"(?:{'|'.join(sorted(map(re.escape, fixed), key=len, reverse=True))})s?\b")
 
 

@@ -19,8 +19,8 @@ from fairspace.submissions.benchmarks.iris.parse.activities import activity
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
-from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
 from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled, terms
+from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase, joined
 
 LONGEST_BARE = 40
@@ -166,20 +166,23 @@ class _Reader:
         ]
         statements += claims(self.text, self.raw, start, end)
         statements.sort(key=lambda claim: claim.phrase.span[0])
-        verdicts = [(claim, self._resolve(claim, marked)) for claim in statements]
-        verdicts = [(claim, verdict) for claim, verdict in verdicts if verdict]
         for strength in (DECISIVE, STATED, POSSIBLE, CONCEDED):
-            level = [verdict for claim, verdict in verdicts if claim.strength == strength]
+            level = [
+                verdict
+                for claim in statements
+                if claim.strength == strength and (verdict := self._resolve(claim, marked)) is not None
+            ]
             if not level:
                 continue
-            if strength == POSSIBLE or _is_list(level, verdicts, self.text):
-                names = {v.value for v in level if isinstance(v, Reading) and v.outcome == "choice"}
-                if len(names) > 1:
-                    return self._at("several", None, level[0].span, "list")
-            if strength == POSSIBLE and any(isinstance(v, Reading) and v.outcome == "choice" for v in level):
-                return next(v for v in level if isinstance(v, Reading) and v.outcome == "choice")
-            return level[0]
+            choices = [verdict for verdict in level if isinstance(verdict, Reading) and verdict.outcome == "choice"]
+            if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or self._is_list(level)):
+                return Reading("several", None, choices[0].span, "list")
+            return choices[0] if choices and strength == POSSIBLE else level[0]
         return None
+
+    def _is_list(self, level: list[Reading | OpenTerm]) -> bool:
+        """Whether statements are the lines of a list."""
+        return all(verdict.rule == "bare" for verdict in level) and _BULLETS.search(self.text) is not None
 
     def _resolve(self, claim: Claim, marked: bool) -> Verdict:
         """What one statement says, with all that is joined to its phrase; None if it names no occupation."""
@@ -255,13 +258,8 @@ class _Reader:
 
 _KEY = re.compile(r"occupation|profession|\bjob|answer|role|career|label|prediction|result")
 _OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|category|industry|field")
+_BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")
-
-
-def _is_list(level: list[Reading | OpenTerm], verdicts: object, text: str) -> bool:
-    """Whether statements are the lines of a list."""
-    bare = [v for v in level if v.rule == "bare"]
-    return len(bare) > 1 and len(bare) == len(level) and re.search(r"(?:^|\n)\s*(?:\d+[.)]|-)", text) is not None
 
 
 def _without_plain(phrase: Phrase) -> str:

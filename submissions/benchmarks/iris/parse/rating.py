@@ -52,7 +52,7 @@ _CLAIMED = re.compile(
 _STRONG = re.compile(
     r"(?:\b(?:rating|score|answer|rate|rated|give|assign|say|choose|pick|estimate|guess|select|go with|grade|"
     r"evaluation)\b|"
-    r"[:=])[^\d.;\n]{0,45}$"
+    r"[:=])[^\d.,;\n]{0,45}$"
 )
 _KEY = re.compile(r"rating|score|answer|value|number|grade|likelihood|result|level|response")
 _BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{)\s*(?P<inside>[^<}\n]{1,40})")
@@ -92,6 +92,7 @@ def _of_text(prepared: Prepared, text: str) -> Reading:
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0
     matches = [m for m in _RATING.finditer(text, start) if not m["counts"] and not _enumerates(text, m)]
+    matches = [m for m in matches if m["word"] != "one" or m["of"] or _stands_alone(text, m)]
     matches = [m for m in matches if len(m["digits"] or "") < 3 or m["of"]] or matches
     refused = REFUSAL.search(text) or re.match(r"\s*(?:n/?a|unknown|none)\b", text)
     if refused:
@@ -115,6 +116,14 @@ def _of_text(prepared: Prepared, text: str) -> Reading:
             span = prepared.span(*chosen[0].span())
             return Reading("unusable", None, span, rule) if number is None else Reading("choice", number, span, rule)
     return Reading("unusable", rule="no number")
+
+
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    """Whether "one" is a number, not a pronoun."""
+    return (
+        not re.search(r"\w", text[: match.start()] + text[match.end() :])
+        or re.search(r"\b(?:rating|score|answer|rate|give|a)\b[^.\n]{0,20}$", text[: match.start()]) is not None
+    )
 
 
 def _enumerates(text: str, match: re.Match[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import REFUSAL
@@ -23,31 +24,35 @@ def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
         answer: the raw answer.
         competitors: indices into `OCCUPATIONS` of those offered.
     """
-    reading = read_occupation(answer)
-    offered = {OCCUPATIONS[code] for code in competitors}
+    reading, every = _of_answer(answer)
+    offered = [OCCUPATIONS[code] for code in competitors]
     if isinstance(reading, Reading) and reading.outcome == "choice" and reading.value in offered:
         return reading
     if isinstance(reading, Reading) and reading.outcome == "several":
         return reading
-    named = _named(answer, offered)
+    named = {name: every[name] for name in offered if name in every}
     if len(named) == 1 and not (isinstance(reading, Reading) and reading.outcome == "refused"):
         return Reading("choice", *named.popitem(), "named")
     if len(named) > 1:
         return Reading("several", rule="named")
-    if isinstance(reading, OpenTerm):
+    if isinstance(reading, OpenTerm) or reading.outcome == "choice":
         return Reading("unusable", None, reading.span, "not offered")
-    return Reading("unusable", None, reading.span, "not offered") if reading.outcome == "choice" else reading
+    return reading
 
 
-def _named(answer: str, offered: set[str]) -> dict[str, tuple[int, int]]:
-    """The competitors that an answer names in full, outside of negations and refusals."""
+@lru_cache(maxsize=4096)
+def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, int]]]:
+    """What an answer says of any occupation, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
-    text = prepared.text.lower().replace("_", " ")
-    if len(text) != len(prepared.text) or REFUSAL.search(text):
-        return {}
-    named = {}
-    for name in offered:
-        for match in re.finditer(rf"\b{name.replace('_', ' ')}s?\b", text):
+    text = prepared.text.lower()
+    named: dict[str, tuple[int, int]] = {}
+    if len(text) == len(prepared.text) and not REFUSAL.search(text):
+        for match in _names().finditer(text):
             if not _NOT_NAMED.search(text[max(0, match.start() - 20) : match.start()]):
-                named.setdefault(name, prepared.span(*match.span()))
-    return named
+                named.setdefault(match[1].replace(" ", "_"), prepared.span(*match.span()))
+    return read_occupation(answer), named
+
+
+@lru_cache
+def _names() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(name.replace('_', '[ _]') for name in OCCUPATIONS)})s?\b")

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from numpy.typing import NDArray
 
 from fairspace.builders.iris import labour
 from fairspace.builders.iris.groups import (
@@ -24,10 +23,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
-from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.parse import LONGEST_TERM, THRESHOLD, clean, match_occupations
-from fairspace.submissions.benchmarks.short_answers import LONGEST, distinct, parse_label, parse_rating
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
 from tests.submissions.benchmarks.iris.factory import META, annotated, measure, responses, submission
@@ -214,11 +210,7 @@ def test_a_round_that_names_two_competitors_is_missing() -> None:
     assert found["JSD_gender_US"].valid == 0
 
 
-def test_a_refusal_that_names_an_occupation_is_no_answer(full: Submission) -> None:
-    codes, _ = match_occupations(["I'm sorry, I can't determine whether this person is a nurse.", "nurse"]).at(
-        THRESHOLD
-    )
-    assert codes.tolist() == [-1, OCCUPATIONS.index("nurse")]
+def test_a_round_that_is_refused_has_no_winner(full: Submission) -> None:
     rows = full.rows("responses", "tournament")
     refused = pc.binary_join_element_wise("I cannot say that it is", rows["response"], " ")
     found = measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
@@ -313,106 +305,6 @@ def test_reference_rows_are_renormalised() -> None:
     assert (~np.isnan(labour.shares(labour.REGIONS[0])["skin"]).any(axis=1)).sum() == 32
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        ("doctor", "doctor"),
-        ("Doctor.", "doctor"),
-        ("The person in the image is a doctor.", "doctor"),
-        ("a firefighter", "fireman"),
-        ("DJ", "disk_jockey"),
-        ("Basketball player", "basketball_player"),
-        ("police officer", "lawman"),
-        ("An artisan", "craftsman"),
-        ("", None),
-    ],
-)
-def test_tier_1_maps_terms_and_aliases(answer: str, code: str | None) -> None:
-    codes, tiers = match_occupations([answer]).at(THRESHOLD)
-    assert codes.tolist() == [OCCUPATIONS.index(code) if code else -1]
-    assert tiers.tolist() == [1 if code else 0]
-
-
-class Embeddings:
-    """The sentence embedder's vectors from a file, in place of the model."""
-
-    def __init__(self) -> None:
-        stored = np.load(Path(__file__).with_name("embeddings.npz"))
-        self.vectors = dict(zip(stored["texts"].tolist(), stored["vectors"].astype(np.float32), strict=True))
-
-    def encode(self, sentences: list[str], **options: bool) -> NDArray[np.float32]:
-        assert options.pop("normalize_embeddings")
-        return np.stack([self.vectors[text] for text in sentences])
-
-
-ANSWERS = ["professional tennis champion", "something else altogether", "I am sorry, I cannot tell.", "nurse"]
-
-
-def test_tier_2_takes_the_nearest_term_above_the_threshold_and_nothing_below(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iris_occupations, "_model", Embeddings)
-    codes, tiers = match_occupations(ANSWERS).at(THRESHOLD)
-    assert [OCCUPATIONS[c] if c >= 0 else None for c in codes] == ["tennis_player", None, None, "nurse"]
-    assert tiers.tolist() == [2, 0, 0, 1]
-
-
-@pytest.mark.slow
-def test_tier_2_with_the_model_itself_is_that_of_the_stored_vectors() -> None:
-    codes, tiers = match_occupations(ANSWERS).at(THRESHOLD)
-    assert [OCCUPATIONS[c] if c >= 0 else None for c in codes] == ["tennis_player", None, None, "nurse"]
-    assert tiers.tolist() == [2, 0, 0, 1]
-    stored = Embeddings().vectors
-    now = iris_occupations._model().encode(list(stored), normalize_embeddings=True)
-    assert np.abs(now - np.stack(list(stored.values()))).max() < 2e-4  # float16 of numbers below 0.25
-
-
-def test_aliases_name_known_occupations_once() -> None:
-    lines = (
-        (Path(labour.__file__).parents[1] / "reference" / "iris_occupation_aliases.csv").read_text().splitlines()[1:]
-    )
-    pairs = [line.split(",") for line in lines]
-    aliases = [clean(alias) for _, alias in pairs]
-    assert {occupation for occupation, _ in pairs} <= set(OCCUPATIONS)
-    assert len(aliases) == len(set(aliases))
-    assert not set(aliases) & {clean(o) for o in OCCUPATIONS}
-
-
-@pytest.mark.parametrize(
-    ("text", "rating"),
-    [
-        ("7", 7),
-        ("7/10", 7),
-        ("I'd say 8 out of 10.", 8),
-        ("On a scale from 1 to 10, 6", 6),
-        ("10", 10),
-        ("7.5", 7.5),
-        ("7-8", None),
-        ("5,6", None),
-        ("10,000", None),
-        ("-5", None),
-        ("0", None),
-        ("11", None),
-        ("I cannot rate a person.", None),
-        ("I'm sorry, I can't give a number from 1-10, but 5 is the middle.", None),
-        ("", None),
-    ],
-)
-def test_ratings_are_one_number_or_missing(text: str, rating: float | None) -> None:
-    assert parse_rating(text) == rating
-
-
-def test_a_label_is_one_of_the_vocabulary_or_missing() -> None:
-    words = {"male": 1, "female": 0, "woman": 0}
-    assert parse_label("The woman is female.", words) == 0
-    assert parse_label("male or female", words) is None
-    assert parse_label("It is not clear.", words) is None
-    assert parse_label("The person is not female.", words) is None
-    assert parse_label("This isn't male", words) is None
-    assert parse_label("Not wearing any, so no.", {"yes": 0, "no": 1}) == 1
-    assert parse_label("No, I cannot say whether the person is female.", words) is None
-    assert parse_label("No, there is none.", {"yes": 0, "no": 1}) == 1
-    assert parse_label("I'm sorry, no comment.", {"yes": 0, "no": 1}) is None
-
-
 def test_answers_that_all_fail_to_map_are_undefined_and_not_even(full: Submission) -> None:
     rows = full.rows("responses", "occupation")
     silent = rows.set_column(3, "response", pa.array([""] * rows.num_rows))
@@ -477,26 +369,3 @@ def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full
     assert before["RD_joint_all"] == after["RD_joint_all"]
     assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
-
-
-def test_an_answer_that_is_longer_than_the_limit_is_unmappable_and_never_embedded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[str] = []
-
-    def nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-        seen.extend(texts)
-        return np.zeros(len(texts), np.int64), np.ones(len(texts))
-
-    monkeypatch.setattr(iris_occupations, "_nearest", nearest)
-    at, beyond = "x" * LONGEST_TERM, "x" * (LONGEST_TERM + 1)
-    codes, tiers = match_occupations([at, beyond, "nurse"]).at(THRESHOLD)
-    assert seen == [at]
-    assert tiers.tolist() == [2, 0, 1]
-    assert codes[1] == -1
-
-
-def test_a_text_beyond_the_longest_answer_is_read_as_empty() -> None:
-    texts, indices = distinct(pa.chunked_array([["7", "7" + " " * LONGEST, None, "7"]]))
-    assert texts == ["7", ""]
-    assert indices.tolist() == [0, 1, -1, 0]

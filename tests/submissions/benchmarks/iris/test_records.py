@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.baselines import write_baseline
-from fairspace.submissions.benchmarks.iris import parse
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.records import (
     NEUTRAL,
     OCCUPATION,
@@ -28,7 +29,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
 from tests import damage
-from tests.submissions.benchmarks.iris.factory import META, annotated, submission
+from tests.submissions.benchmarks.iris.factory import META, annotated, responses, submission
 
 
 def test_scoring_reads_the_rows_of_each_task_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,13 +94,14 @@ def test_an_image_without_a_usable_face_has_no_label() -> None:
 
 def test_what_is_not_submitted_or_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(texts: list[str]) -> None:
-        raise parse.EmbeddingMissingError("install the extra")
+        raise nearest.EmbeddingMissingError("install the extra")
 
-    monkeypatch.setattr(parse, "_nearest", missing)
+    monkeypatch.setattr(nearest, "nearest_occupations", missing)
     handed_in = submission()
     steer = Submission(META, {"annotations": handed_in.rows("annotations", STEER)})
     assert read(steer).absent[STEER] == f"the task {NEUTRAL} was not submitted"
     assert read(Submission(META, {})).absent[STEER] == f"the task {STEER} was not submitted"
-    unclear = damage.damaged(handed_in, damage.corrupt, damage.at_random(0, 0.1))
-    assert read(unclear).absent == {OCCUPATION: "install the extra"}
+    other = responses(OCCUPATION, iris_ideal_52.image_ids("v1"), ["The person is a zymurgist."] * 27144)
+    unclear = Submission(META, {"responses": other})
+    assert read(unclear).absent[OCCUPATION] == "install the extra"
     assert read(unclear).occupations is None

@@ -15,8 +15,8 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris.counts import counts
+from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
@@ -75,7 +75,7 @@ def test_designs_give_every_measured_value(found: list[Design], values: dict[str
 def test_designs_of_a_damaged_submission_give_what_was_measured(
     full: Submission, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(iris_occupations, "_nearest", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
+    monkeypatch.setattr(nearest, "nearest_occupations", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
     harmed = damage.damaged(full, damage.DAMAGES[how], damage.at_random(1, 0.4))
     measured = measure(harmed)
     for design in designs(read(harmed)):

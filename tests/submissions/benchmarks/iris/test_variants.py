@@ -12,9 +12,9 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.iris_score.standards import INAUGURAL
 from fairspace.submissions.benchmarks.adjustment import Adjustment, large_enough
-from fairspace.submissions.benchmarks.iris import parse as iris_occupations
 from fairspace.submissions.benchmarks.iris import score as iris_score
-from fairspace.submissions.benchmarks.iris.parse import EmbeddingMissingError
+from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.variants import THRESHOLDS, variants
 from fairspace.submissions.format.schema import Submission
@@ -26,8 +26,8 @@ from fairspace.submissions.uncertainty.variant import Kind, Variant
 from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
 
 LABELS: tuple[Kind, ...] = ("labels_corrected", "human_labels")
-SIMILARITY = {"one who heals": 0.52, "one who nurses": 0.62, "one who judges": 0.69, "something else": 0.1}
-NEAREST = {"one who heals": "doctor", "one who nurses": "nurse", "one who judges": "judge", "something else": "guard"}
+SIMILARITY = {"healer": 0.62, "ward sister": 0.72, "arbiter": 0.79, "wizard": 0.1}
+NEAREST = {"healer": "doctor", "ward sister": "nurse", "arbiter": "judge", "wizard": "guard"}
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The embedding's answers as they stand in the tables above; the batches of texts that it was asked for."""
     asked: list[list[str]] = []
 
-    def nearest(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    def look_up(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
         asked.append(texts)
         return np.array([OCCUPATIONS.index(NEAREST[t]) for t in texts]), np.array([SIMILARITY[t] for t in texts])
 
-    monkeypatch.setattr(iris_occupations, "_nearest", nearest)
+    monkeypatch.setattr(nearest, "nearest_occupations", look_up)
     return asked
 
 
@@ -56,7 +56,7 @@ def answers() -> Submission:
 def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
     """An occupation is 1/52 of the images: of 51 (waiters are wrong), as many are right as the threshold lets in."""
     found = variants(read(answers()), {})
-    assert [variant.name for variant in found] == ["0.50", "0.55", "0.60", "0.65", "0.70"]
+    assert [variant.name for variant in found] == ["0.60", "0.65", "0.70", "0.75", "0.80"]
     accuracies = [variant.values["competence_accuracy"] * 52 for variant in found]
     assert accuracies == pytest.approx([51, 50, 50, 49, 48])
     assert len(embedded) == 1
@@ -80,14 +80,14 @@ def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
 def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedded: list[list[str]]) -> None:
     handed = answers()
     measured = measure(handed)
-    own = variants(read(handed), measured)[THRESHOLDS.index(0.6)]
+    own = variants(read(handed), measured)[THRESHOLDS.index(0.7)]
     assert dict(own.values) == {name: measured[name].value for name in own.values}
     assert measured["AD_single_gender"].evidence["tier_2_share"] == pytest.approx(2 / 52, abs=1e-6)
 
 
 def test_answers_that_tier_1_knows_or_nothing_is_near_to_have_no_variants(embedded: list[list[str]]) -> None:
     known = responses("occupation", iris_ideal_52.image_ids("v1"), ["nurse"] * 27144)
-    far = responses("occupation", iris_ideal_52.image_ids("v1"), ["something else"] * 27144)
+    far = responses("occupation", iris_ideal_52.image_ids("v1"), ["wizard"] * 27144)
     assert [variants(read(Submission(META, {"responses": rows})), {}) for rows in (known, far)] == [[], []]
     assert variants(read(Submission(META, {})), {}) == []
 
@@ -96,7 +96,7 @@ def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyP
     def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
         raise EmbeddingMissingError("not installed")
 
-    monkeypatch.setattr(iris_occupations, "_nearest", missing)
+    monkeypatch.setattr(nearest, "nearest_occupations", missing)
     assert variants(read(answers()), {}) == []
 
 
