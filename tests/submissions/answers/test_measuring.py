@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from fairspace.submissions.answers.labelled import LONGEST, check_gold, field, read_lines, unknown_task
 from fairspace.submissions.answers.measuring import Compared, compare, gender_words, measure
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.benchmarks.registry import benchmark as BENCHMARK  # noqa: N812 -- other tests replace it
 from fairspace.submissions.format.faults import SubmissionError
 from tests.submissions import sample
 
@@ -163,3 +165,25 @@ def test_a_gold_is_one_of_the_choices_or_none() -> None:
         check_gold(gold, ["nurse", "chef"])
     with pytest.raises(RefusedError, match="did you mean 'nurse'"):
         check_gold("Nurse", ["nurse", "chef"])
+
+
+PAGE = (Path(__file__).parents[3] / "submissions" / "FORMAT.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_page_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairspace.submissions.benchmarks.registry.benchmark", BENCHMARK)
+    section = PAGE[PAGE.index("## Labelled answers") :]
+    block = section[section.index("```jsonl\n") + 9 :].split("```")[0]
+    (tmp_path / "a.jsonl").write_text(block)
+    lines = read_lines([tmp_path / "a.jsonl"])
+    assert len(lines) == 2
+    assert measure(lines).errors == []
+
+
+def test_the_commands_of_the_page_have_these_options(run: Run) -> None:
+    words = re.findall(r"^fairspace readings ([^#\n]*)", PAGE, re.MULTILINE)
+    assert len(words) == 5
+    for line in words:
+        name = line.split()[0] if line.startswith("label") else "measure" if ".jsonl" in line.split()[0] else "show"
+        shown = run("readings", name, "--help")[1]
+        assert all(option in shown for option in re.findall(r"--[a-z]+", line)), line
