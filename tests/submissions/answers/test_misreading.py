@@ -104,6 +104,7 @@ def test_upper_ends_are_those_of_clopper_and_pearson() -> None:
     assert ERRORS.measured() == Rates(3 / 150, 2 / 150, 1 / 50)
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_labelled_answers() -> None:
     files = sorted((ROOT / "tests" / "data" / "readings").glob("*.jsonl"))
     tallies: dict[str, Tally] = measure(read_lines(files)).tasks if files else {}
