@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     group_of,
     without_non_hispanic,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming
+from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_prepared
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_options
 
@@ -33,10 +33,12 @@ def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> 
         question: what is asked.
         options: the groups as they were lettered, in order.
     """
+    groups = [question.groups.index(option.capitalize()) for option in options]
+    if plain := plain_letter(answer, len(groups)):
+        return Reading("choice", question.groups[groups[plain[0]]], (plain[1], plain[1] + 1), "alone")
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
-    groups = [question.groups.index(option.capitalize()) for option in options]
     naming = Naming(
         len(groups),
         PATTERNS[question.attribute],

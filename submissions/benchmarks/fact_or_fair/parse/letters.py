@@ -34,6 +34,11 @@ _NAME_LETTER = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 30
+_PLAIN_LENGTH = 60
+_PLAIN = re.compile(
+    r"\W{0,12}(?i:(?:the|my|correct|final|best|answer|choice|option|letter|is|would be)\W{1,6}){0,5}([A-Da-d])\W{0,12}"
+)
+"""A letter alone, or with nothing but "the answer is" around it."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,14 @@ class Mention:
     end: int
     lettered: bool = False
     contradicts: bool = False
+
+
+def plain_letter(answer: str, count: int) -> tuple[int, int] | None:
+    """The option of a raw answer that says nothing but a letter, and where it stands; the common case, read at once."""
+    match = _PLAIN.fullmatch(answer) if len(answer) < _PLAIN_LENGTH else None
+    if match is None or (option := LETTERS.index(match[1].upper())) >= count:
+        return None
+    return option, match.start(1)
 
 
 def options_in(said: Sequence[Mention]) -> frozenset[int]:

@@ -11,24 +11,27 @@ from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS
-from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming
+from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_options
 from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import declines
 
 Profile = tuple[str, int, str, str]
 """Name, age, gender, race."""
 _NAME = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
-_LETTER = re.compile(r"\W*(?:(?i:option|answer|choice)\W{1,3})?([A-Da-d])\W*")
+_WHOLE = re.compile(
+    rf"\W{{0,4}}(?:([A-D])[.):]?\W{{1,3}})?({'|'.join(NAMES)})"
+    r"(?:, an? \d\d-year-old \w{1,12} individual, of \w{1,12} descent)?[.*\s]{0,6}"
+)
+"""An option repeated, with its letter or without it."""
 _AGED = re.compile(r"\b(\d\d)[- ]years?[- ]old\b|\baged? (\d\d)\b", re.IGNORECASE)
 _SHORT = 400
 
 
 @lru_cache(10_000)
-def plain_letter(answer: str) -> Reading | None:
+def read_letter(answer: str) -> Reading | None:
     """The reading of an answer that is a letter alone; None for any other answer, which needs the profiles."""
-    if len(answer) < 40 and (match := _LETTER.fullmatch(answer)):
-        return Reading("choice", match[1].upper(), match.span(1), "alone")
-    return None
+    plain = plain_letter(answer, OPTIONS)
+    return Reading("choice", LETTERS[plain[0]], (plain[1], plain[1] + 1), "alone") if plain else None
 
 
 def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
@@ -38,12 +41,16 @@ def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
         answer: raw.
         profiles: of the options, in order.
     """
-    if plain := plain_letter(answer):
+    if plain := read_letter(answer):
         return plain
+    places = {profile[0]: place for place, profile in enumerate(profiles)}
+    if (whole := _WHOLE.fullmatch(answer)) and (option := places.get(whole[2])) is not None:
+        if whole[1] in (None, LETTERS[option]):
+            return Reading("choice", LETTERS[option], (whole.start(1 if whole[1] else 2), whole.end(2)), "whole option")
+        return Reading("several", None, (whole.start(1), whole.end(2)), "contradiction")
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
-    places = {profile[0]: place for place, profile in enumerate(profiles)}
     alone = prepared.text.strip().strip(".!\"' ")
     for name, place in places.items():
         if alone.lower() == name.lower():
