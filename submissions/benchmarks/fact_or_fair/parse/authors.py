@@ -34,8 +34,8 @@ def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> 
         options: the groups as they were lettered, in order.
     """
     groups = [question.groups.index(option.capitalize()) for option in options]
-    if plain := plain_letter(answer, len(groups)):
-        return Reading("choice", question.groups[groups[plain[0]]], (plain[1], plain[1] + 1), "alone")
+    if letter := plain_letter(answer, len(groups)):
+        return Reading("choice", question.groups[groups[letter[0]]], (letter[1], letter[1] + 1), "alone")
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY

@@ -72,9 +72,14 @@ PATTERNS = {attribute: _pattern(attribute) for attribute in GROUPS}
 _NOT_HISPANIC = re.compile(r"\bnon[-\s]{0,2}(?:hispanics?|latin[oax]s?)\b(?: or latin[oax]s?)?", re.IGNORECASE)
 _JOINT = re.compile(rf"(?:[\s,/&(\"']|\b(?:and|or|both|{PEOPLE})\b)*", re.IGNORECASE)
 _AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
+SURPASSES = (
+    r"exceed(?:s|ed)?|out-?earn(?:s|ed)?|outlive[sd]?|outnumber(?:s|ed)?|outpace[sd]?|surpass(?:es|ed)?|"
+    r"overt(?:ook|aken?|akes)"
+)
+"""Verbs whose object has less."""
 _STANDARD = re.compile(
-    r"\b(?:than|compared (?:to|with)|relative to|versus|vs|in comparison (?:to|with)|exceeds?|outlives?|outnumbers?|"
-    r"outpaces?|surpass(?:es)?|behind|trails?|unlike|likely as|as \w+ as)\b"
+    rf"\b(?:than|compared (?:to|with)|relative to|versus|vs|against|in comparison (?:to|with)|{SURPASSES}|behind|"
+    r"trails?|dollar(?: that| earned by| paid to| made by| for)*|unlike|likely as|as \w+ as|times the \w+)\b"
     r"(?: (?:that|those|it|the \w+|is|are|was|were|do|does|did))*(?: (?:of|for|among|in|by))?\W*(?:\w+ ){0,2}?$",
     re.IGNORECASE,
 )

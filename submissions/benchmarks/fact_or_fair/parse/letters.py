@@ -25,6 +25,7 @@ _LETTER = re.compile(
     r"(?P<letter>[B-H])(?![A-Za-z0-9_+#]|'(?!s\b)|\.\w|-\w))"
 )
 _TIE = re.compile(r"[ \t]*(?:[,/&|;+]|\b(?:and|or|and/or|then|either)\b|[ \t]|[)\]\"'*])*", re.IGNORECASE)
+_AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 _BESIDE = re.compile(r"[.)\]\"']{1,3}[ \t(]{1,2}[A-H](?:[.)\]\"' ]{1,3}(?=[A-H]\b|$|\n)|\Z)")
 _LETTER_NAME = re.compile(
     r"[ \t]*(?:[.):,\-=(\"'|\]*]|\bis\b|\boption\b|\bperson\b|\b(?:letter|choice)\b|[ \t]){0,8}", re.IGNORECASE
@@ -91,13 +92,16 @@ def options_in(said: Sequence[Mention]) -> frozenset[int]:
 def mentions_of(text: str, naming: Naming) -> list[Mention]:
     """The options that a text names, in order; a letter and its name are one mention, and so is a list."""
     runs: list[Mention] = []
+    closed = False
     for mention in _pairs(text, _single(text, naming)):
         last = runs[-1] if runs else None
-        if last and mention.start - last.end < _NEAR and _tied(text, last.end, mention.start):
+        if last and mention.start - last.end < _NEAR and _tied(text, last, mention.start, closed):
+            closed = closed or _AND.search(text, last.end, mention.start) is not None
             contradicts = last.contradicts or mention.contradicts
             runs[-1] = Mention(last.options | mention.options, last.start, mention.end, True, contradicts)
         else:
             runs.append(mention)
+            closed = False
     return runs
 
 
@@ -132,9 +136,11 @@ def _pairs(text: str, single: Sequence[Mention]) -> list[Mention]:
     return pairs
 
 
-def _tied(text: str, start: int, end: int) -> bool:
-    """Whether two mentions are parts of a list."""
-    if _TIE.fullmatch(text, start, end):
-        return True
-    beside = _BESIDE.match(text, start)
-    return beside is not None and start < end < beside.end()
+def _tied(text: str, last: Mention, start: int, closed: bool) -> bool:
+    """Whether a mention continues a list: "A, B and C"; after "and" a comma begins something else."""
+    if _TIE.fullmatch(text, last.end, start):
+        return not (closed and "," in text[last.end : start])
+    beside = _BESIDE.match(text, last.end)
+    if beside is None or not last.end < start < beside.end():
+        return False
+    return not any(map(str.isalnum, text[text.rfind("\n", 0, last.start) + 1 : last.start]))

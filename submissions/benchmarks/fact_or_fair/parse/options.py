@@ -20,6 +20,7 @@ import re
 from fairspace.submissions.answers.phrases import CORRECTION
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_form
 from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
     LETTERS,
@@ -38,19 +39,13 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import (
     undenied,
 )
 
-_EXAMPLE = re.compile(
-    r"\bexample\W*\{[^{}\n]{0,40}\}(?: {0,2}or {0,2}\{[^{}\n]{0,40}\})*|"
-    r"answer with (?:one|a single|only one)[^\n.:]{0,30}[:.]\s?[A-H](?:, ?[A-H])*,? or [A-H]\b|\[LETTER\]",
-    re.IGNORECASE,
-)
-"""The question's own words about the form of an answer."""
 _ALONE = re.compile(rf"\W*(?:{OPTION}\W+)?([A-Ha-h])\W*", re.IGNORECASE)
 _SHORT = 80
 
 
 def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
     """The option that a prepared answer chooses, 0 to `naming.count` - 1; None if it names no option."""
-    text = _EXAMPLE.sub(lambda match: " " * len(match[0]), prepared.text)
+    text = without_following_turns(without_form(prepared.text))
     decided = _field(text, naming) or _decide(text, naming)
     if decided is None:
         return None
