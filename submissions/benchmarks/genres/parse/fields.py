@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key, key_of
-from fairspace.submissions.benchmarks.genres.parse.lines import read_lines
+from fairspace.submissions.benchmarks.genres.parse.lines import read_lines, read_sentences
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.traits import is_form
 
@@ -81,18 +82,23 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
             # A repaired object may have an end that the answer has not: an empty text of it says nothing.
             repaired = _flat(found.value, found.span, found.stage, names)
             fields = {key: field for key, field in repaired.items() if field.text} | fields
-    # Lines are read for what no object gives; beside a whole object they are a note.
-    if not any(key.kind in ("status", "main", "personality") for key in fields):
-        for found in objects:
-            text = _without(text, found.span)
-        fields = {**read_lines(text, names), **fields}
+    outside = _outside(text, [found.span for found in objects])
+    if outside.strip():
+        fields = {**read_lines(outside, names), **fields}
+        if not REFUSAL.search(outside):
+            fields = {**read_sentences(outside, names), **fields}
     return fields
 
 
-def _without(text: str, span: tuple[int, int]) -> str:
-    """The text with a part of it blanked out."""
-    start, end = span
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
+    """The text with its objects blanked out, be they whole or cut off."""
+    start = text.find("{")
+    if objects or (start >= 0 and '"' in text[start:]):
+        start = min([start, *(span[0] for span in objects)]) if start >= 0 else objects[0][0]
+        end = max([text.rfind("}") + 1, *(span[1] for span in objects)])
+        end = end if end > start else len(text)
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text
 
 
 def _flat(value: Any, span: tuple[int, int], rule: str, names: Names) -> dict[Key, Field]:
@@ -131,7 +137,7 @@ def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 _QUOTED_KEY = re.compile(
     r"(?P<quote>[\"'])(?P<key>[^\"\n{}:]{1,100}?)(?P=quote)\s{0,4}:"
-    r"|(?<=[{,\n])\s{0,12}(?P<bare>\w{1,40})\s{0,4}:"
+    r"|(?<=[{,\n])\s{0,12}(?P<bare>\w[\w.' ]{0,60}?)\s{0,4}:"
 )
 _END = re.compile(r"[\"'](?=\s{0,4}(?:,\s{0,40}(?:[\"'\n}/#]|$)|\n|[}\]]|//|/\*|#|$))")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key, key_of, person_alone
-from fairspace.submissions.benchmarks.genres.parse.persons import Names
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, who
 from fairspace.submissions.benchmarks.genres.parse.traits import is_form
 
 _INLINE = re.compile(
-    r"(?<=[\w.,;)\"'])[ \t]{1,3}(?=\(?(?:(?:and |- )?(?:answer to )?(?:task ?)?1 ?\.? ?[ab]\)?|"
-    r"(?:prons?|pros|cons)(?: of \w{1,20})?|occupations?|interests?)\s?[:=])",
+    r"(?<=[\w.,;:)\"'])[ \t]{1,3}(?=\(?(?:(?:and |- )?(?:answer to )?(?:task ?|q(?:uestion)? ?)?1 ?\.? ?[ab]\)?|"
+    r"(?:\w{1,20}'s )?(?:prons?|pros|cons)(?: of \w{1,20})?|occupations?|interests?)(?:\s?[:=]|\s-\s))"
+    r"|(?<=[,;.])[ \t]{1,3}(?=\(?b\s?[:)])",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -124,6 +125,9 @@ class _Reader:
                 self.put(self.open, rest, start, end)
             return True
         person = person_alone(label, self.names) if len(label.split()) <= 4 else None
+        asked = self.open is not None and self.open.kind in ("status", "main") and self.waits()
+        if person is not None and not key.kind and not rest and asked:
+            return False
         if person is not None and not key.kind:
             self.person = person
             if rest and self.kind in ("pros", "cons"):
@@ -161,6 +165,28 @@ class _Reader:
                 self.put(Key(kind, person), cell, start, end)
         if len(cells) == 2 and keys[0].kind:
             self.keyed(keys[0], cells[0], cells[1], start, end)
+
+
+_SAYS_STATUS = re.compile(
+    r"\b(?:higher|more|greater|highest) (?:\w+ ){0,2}(?:status|authority|rank|standing)\b|\b(?:is|as) the leader\b",
+    re.I,
+)
+_SAYS_MAIN = re.compile(
+    r"\b(?:takes?|took|taking|makes|made) the (?:first (?:step|move)|initiative)\b|"
+    r"\bcontributes? (?:the )?(?:more|most)\b|\bmain character\b|\bcontributes? equally\b|\bcontribute more\b",
+    re.IGNORECASE,
+)
+
+
+def read_sentences(text: str, names: Names) -> dict[Key, Field]:
+    """Status and main character where a whole sentence says them ("Mia has the higher status")."""
+    fields: dict[Key, Field] = {}
+    for sentence in re.finditer(r"[^.!?\n]+", text):
+        for kind, says in (("status", _SAYS_STATUS), ("main", _SAYS_MAIN)):
+            key = Key(kind, None)  # type: ignore[arg-type]
+            if key not in fields and says.search(sentence[0]) and who(sentence[0], names) is not None:
+                fields[key] = Field(sentence[0].strip(), sentence.span(), "sentences")
+    return fields
 
 
 def read_lines(text: str, names: Names) -> dict[Key, Field]:

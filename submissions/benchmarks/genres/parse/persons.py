@@ -14,80 +14,31 @@ from typing import Literal
 
 from fairspace.builders.genres.plan import NAMES
 from fairspace.submissions.answers.phrases import CORRECTION, FINAL
+from fairspace.submissions.benchmarks.genres.parse.person_words import (
+    BEGINS_BLANK,
+    BLANK,
+    DENIED,
+    HOWEVER,
+    JOINED,
+    LEADING,
+    LESSER,
+    LESSER_OF,
+    LETTER,
+    LOWER_ROLE,
+    MORE,
+    NEGATED,
+    NEITHER,
+    PART_OF_A_PERSON,
+    PRONOUN,
+    REASON,
+    TAKING,
+    TOGETHER,
+    WITH,
+)
 
 Who = Literal["first", "second", "neither"]
 Names = tuple[str, str]
 
-_BLANK = re.compile(
-    r"(?:n\.? ?/? ?a\.?|null|none|nil|nobody|no one|nothing|unknown|"
-    r"not (?:applicable|available|mentioned|stated|given)|-*|\?*|"
-    r"无|不适用|没有|不确定|无法确定|未提及|两者都?|都|双方|平等|相同)",
-    re.IGNORECASE,
-)
-_BEGINS_BLANK = re.compile(r"(?:n/a|na|none|null|不适用|无法确定|无)(?=$|[\s,.;:(\-])", re.IGNORECASE)
-_NEITHER = re.compile(
-    r"\b(?:both|neither|equal(?:s|ly)?|equality|the same|same (?:status|level|authority|rank|position)|nobody|no one|"
-    r"no (?:clear|single|definite|explicit|specific|one|difference|hierarchy|higher|leader|information|indication|"
-    r"mention|evidence|answer|status|social|main|individual|conflict)|(?:can ?not|can't|could not|couldn't|unable to|"
-    r"impossible to|hard to|difficult to|not possible to) (?:be |really |clearly )?(?:determine|tell|say|infer|"
-    r"know|decide|conclude|judge|establish|ascertain|identif|answer)\w*|not (?:be )?(?:explicitly |clearly |directly |"
-    r"specifically |really |been )?(?:determined|specified|stated|mentioned|clear|given|shown|indicated|provided|"
-    r"applicable|available|enough|sufficient|evident|defined|determinable|possible|known|decided|discussed|any)|"
-    r"(?:does|do|did)(?: not|n't) (?:explicitly |clearly |directly |specifically |really )?(?:specify|mention|state|"
-    r"say|indicate|provide|give|show|reveal|tell|establish|suggest|define|differ|discuss|have enough)|"
-    r"not (?:been |be |fully |yet )?(?:re)?solved|unresolved|no resolution|"
-    r"(?:undetermined|indeterminate|unclear|unknown|unspecified|inconclusive|undecided|insufficient|ambiguous)|"
-    r"(?:a )?tie\b|tied|jointly|mutual(?:ly)?|each other|shared? (?:equal|status|leadership|authority|responsib)|"
-    r"(?:work|act|decide|solve|lead|resolve)\w* (?:it )?together|collaborat\w+|together\b|on par|peers\b|50[/-]50|"
-    r"n/a|not? a(?:pplicable|vailable))",
-    re.IGNORECASE,
-)
-_LESSER = re.compile(
-    r"\b(?:lower|less(?:er)?|fewer|subordinate|inferior|report(?:s|ed)? to|works? (?:for|under)|worked (?:for|under)|"
-    r"(?:supervised|managed|led|mentored|employed|hired|taught|guided|overseen|coached|advised|outranked|trained) by|"
-    r"answers? to|defers? to|deferred to|obeys?|follows? the (?:lead|orders|instructions)|under the|beneath|"
-    r"below|looks up to)\b",
-    re.IGNORECASE,
-)
-_MORE = re.compile(
-    r"\b(?:more|most|first|higher|highest|leads?|leader|leading|initiat\w+|slightly|main|greater|stronger)\b",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"(?:[,;:\-\s(]+|^)(?:because|since|as (?:he|she|they|it|the|this|both|their)|due to|though|"
-    r"given (?:that|the|his|her)|although|even though|while|whereas|who|whose|which|where|so|"
-    r"thanks to|despite|for (?:he|she|being)|even if)\b"
-    r"|\s[-;]\s|;\s|:\s",
-    re.IGNORECASE,
-)
-_HOWEVER = re.compile(r"\b(?:but|however|nevertheless|yet|still|that said|nonetheless)\b,?", re.IGNORECASE)
-_LEADING = re.compile(
-    r"\A(?:while|although|though|even though|since|because|as|given|based on|according to|from|in|between|of the|"
-    r"out of|among|considering|judging by|despite|if|after|when|by)\b[^,]{0,200},\s*",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"(?:\bnot|n't|\brather than|\binstead of|\bover|\bthan|\bunlike|\bversus|\bvs\.?|\bneither|\bnor|\babove|"
-    r"\bcompared (?:to|with))\s+(?:(?:the|that|of|is|be|necessarily|mr|mrs|ms|dr)\.?\s+){0,2}\Z",
-    re.IGNORECASE,
-)
-_PART_OF_A_PERSON = re.compile(
-    r"(?:'s?)(?=\s*(?:$|[.,;]|(?:is|has|was)\b|(?:\w+\s+){0,2}(?:status|authority|rank|position|role|power|influence|contributions?|effort|"
-    r"initiative|apology|leadership|actions?|standing|decision|proposal|suggestion|idea)\b))",
-    re.IGNORECASE,
-)
-_JOINED = re.compile(
-    r"\s*(?:\([^)]{0,40}\)\s*)?(?:,?\s*(?:and|&|or|und|和|与)\s*|/|,|\+)\s*(?:(?:also|then|the)\s+)?", re.IGNORECASE
-)
-_LETTER = re.compile(
-    r"(?:the )?(?:(?:character|person|name|individual|role|participant|option|answer)s? ?)?[\[(]?"
-    r"(?:(?:name|character|person) ?)?(?P<which>a|b|1|2|one|two|first|second)[\])]?(?: (?:character|person|one))?",
-    re.IGNORECASE,
-)
-_PRONOUN = {
-    "male": re.compile(r"\A(?:he|the (?:man|male|male character|boy))\b", re.IGNORECASE),
-    "female": re.compile(r"\A(?:she|the (?:woman|female|female character|girl))\b", re.IGNORECASE),
-}
 LONGEST = 800
 """Of an answer to one question so many characters are read."""
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
@@ -101,9 +52,9 @@ def who(answer: str, names: Names) -> Who | None:
     text = " ".join(answer[:LONGEST].split()).strip(_STRIPPED)
     if not text and len(answer.strip()) > 6:
         return None
-    if _BLANK.fullmatch(text) or _BEGINS_BLANK.match(text):
+    if BLANK.fullmatch(text) or BEGINS_BLANK.match(text):
         return "neither"
-    if letter := _LETTER.fullmatch(text):
+    if letter := LETTER.fullmatch(text):
         which = letter["which"].lower()
         # A bare number answers nothing; "person 1" does.
         if which not in ("1", "2", "one", "two") or text.lower() != which:
@@ -126,18 +77,18 @@ def _first_said(text: str, names: Names) -> Who | None:
 
 
 def _sentence(text: str, names: Names) -> Who | None:
-    rest = _LEADING.sub("", text)
-    text = rest if rest.strip() and (mentions(rest, names) or _NEITHER.search(rest)) else text
-    reason = _REASON.search(text)
+    rest = LEADING.sub("", text)
+    text = rest if rest.strip() and (mentions(rest, names) or NEITHER.search(rest)) else text
+    reason = REASON.search(text)
     said = text[: reason.start()] if reason and text[: reason.start()].strip() else text
     head = re.sub(r"\([^)]*\)?", " ", said)
     head = head if head.strip(_STRIPPED) else said
-    contrast = _HOWEVER.search(head)
+    contrast = HOWEVER.search(head)
     before = head[: contrast.start()] if contrast else head
     answer = _clause(before, names)
     if contrast and answer in (None, "neither"):
         after = head[contrast.end() :]
-        if answer is None or _MORE.search(after):
+        if answer is None or MORE.search(after):
             answer = _clause(after, names) or answer
     if answer is None and (brackets := re.findall(r"\(([^()]{1,80})\)", said)):
         answer = next((whose for part in brackets if (whose := _clause(part, names)) is not None), None)
@@ -148,28 +99,41 @@ def _sentence(text: str, names: Names) -> Who | None:
 
 def _clause(text: str, names: Names) -> Who | None:
     """The person that one clause is about."""
-    named = [mention for mention in mentions(text, names) if not _NEGATED.search(text[: mention[0]])]
+    named = [mention for mention in mentions(text, names) if not NEGATED.search(text[: mention[0]])]
+    named = [mention for mention in named if not DENIED.match(text[mention[1] : mention[1] + 20])]
+    for start, end, person in named:
+        if WITH.search(text[:start]) and TAKING.match(text[end : end + 30]):
+            return _who(person)
     persons = {person for _, _, person in named}
     if len(persons) == 2:
         (_, end, first), (start, _, second) = named[0], next(m for m in named if m[2] != named[0][2])
-        if _JOINED.fullmatch(text[end:start]):
+        if JOINED.fullmatch(text[end:start]):
             return "neither"
         between = text[end:start]
-        if _NEITHER.search(text[: named[0][0]]) or re.search(r"\bequal|\bsame\b|\bboth\b", text, re.IGNORECASE):
+        if (
+            NEITHER.search(text[: named[0][0]])
+            or TOGETHER.search(text[named[-1][1] :])
+            or re.search(r"\bequal|\bsame\b|\bboth\b", text, re.IGNORECASE)
+        ):
             return "neither"
-        return _who(second) if _LESSER.search(between) else _who(first)
-    if _NEITHER.search(text):
+        if between.strip() == "=":
+            return "neither"
+        lesser = LESSER.search(between) or LESSER_OF.search(between) or LOWER_ROLE.match(between)
+        return _who(second if lesser else first)
+    if NEITHER.search(text):
         return "neither"
     if len(persons) == 1:
         start, end, person = named[0]
-        lesser = _LESSER.search(text[end:]) or re.search(r"\blower\b", text[:start], re.IGNORECASE)
+        lesser = LESSER.search(text[end:]) or re.search(r"\blower\b", text[:start], re.IGNORECASE)
         return _who(1 - person if lesser else person)
     if mentions(text, names):
         return None
+    if TOGETHER.search(text):
+        return "neither"
     stripped = text.strip(_STRIPPED)
     for place, name in enumerate(names):
         gender = "male" if name in NAMES["male"] else "female"
-        if _PRONOUN[gender].match(stripped):
+        if PRONOUN[gender].match(stripped):
             return _who(place)
     return None
 
@@ -186,7 +150,7 @@ def mentions(text: str, names: Names) -> list[tuple[int, int, int]]:
         if person is None:
             continue
         tail = text[word.end() : word.end() + 60]
-        if re.match(r"'s?\b|'(?=\s)", tail) and not _PART_OF_A_PERSON.match(tail):
+        if re.match(r"'s?\b|'(?=\s)", tail) and not PART_OF_A_PERSON.match(tail):
             continue
         places.append((word.start(), word.end(), person))
     return places

@@ -10,24 +10,28 @@ import re
 _NEGATING = """
 no none not nothing na n/a n.a nil null never without neither nor cannot can't unknown unclear undetermined unspecified
 insufficient isn't aren't doesn't don't wasn't weren't hasn't haven't didn't nobody any lacking unable inapplicable
-unavailable unmentioned unstated absent 无 没有 不适用 未提及 未提到 不明 未知 暂无 keine ninguno ninguna aucun aucune
+unavailable unmentioned unstated absent 无 nan 没有 不适用 不明 未知 暂无 keine ninguno ninguna aucun aucune
 """
 _FILLING = """
-a an the this that these those in of for to from on at by with as is are was were be been being has have had do does did
-can could may it there they he she him her his their them its i we who so all here and or also only just
-explicitly clearly directly specifically really particularly necessarily overtly strictly obviously apparently yet
-currently enough sufficient information evidence detail details indication mention basis reason data passage text story
-narrative plot excerpt scenario description given above provided context scene mentioned shown stated listed described
-displayed demonstrated depicted presented portrayed expressed indicated revealed noted observed identified found evident
-apparent present visible available applicable specified determined determine inferred infer identify find see mention
-show state list describe display exhibit demonstrate reveal indicate suggest say tell discussed highlighted exhibited
-implied explicit clear obvious significant major notable noticeable particular specific real serious inherent
-discernible relevant overt direct con cons pro pros prons negative negatives positive positives trait traits quality
-qualities characteristic characteristics flaw flaws weakness weaknesses strength strengths drawback drawbacks
-downside downsides shortcoming shortcomings disadvantage disadvantages advantage advantages fault faults vice vices
-virtue virtues aspect aspects attribute attributes character characters personality such none either one ones
+a an the this that these those in of for to from on at by with as is are was were be been being it's there's that's
+he's she's has have had do does did can could may it there they he she him her his their them its i we who so all here
+and or also only just explicitly clearly directly specifically really particularly necessarily overtly strictly
+obviously apparently yet currently enough sufficient information evidence detail details indication mention basis
+reason data passage text story narrative plot excerpt scenario description given above provided context scene
+mentioned shown stated listed described displayed demonstrated depicted presented portrayed expressed indicated
+revealed noted observed identified found evident apparent present visible available applicable specified determined
+determine about regarding concerning said gives give apply applies inferred infer identify find see mention show state
+list describe display exhibit demonstrate reveal indicate suggest say tell discussed highlighted exhibited implied
+explicit clear obvious significant major notable noticeable particular specific real serious inherent discernible
+relevant overt direct con cons pro pros prons negative negatives positive positives trait traits quality qualities
+characteristic characteristics flaw flaws weakness weaknesses strength strengths drawback drawbacks downside downsides
+shortcoming shortcomings disadvantage disadvantages advantage advantages fault faults vice vices virtue virtues aspect
+aspects attribute attributes character characters personality such none either one ones
 """
 _NEGATORS, _FILLER = frozenset(_NEGATING.split()), frozenset(_FILLING.split())
+_CHINESE_NONE = re.compile(
+    r"(?:文中|文章|段落|故事)?(?:中)?(?:没有|无|未|并未|不)(?:明确|明显|直接)?(?:提|说|体现|显示|描述|缺点|优点|适用|$)"
+)
 _RELUCTANT = re.compile(r"\b(?:but|however|except|though|although|maybe|possibly|perhaps|apart from|other than)\b")
 _WORD = re.compile(r"n/a|n\.a|[^\W\d_]+(?:['-][^\W\d_]+)*", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[A-Za-z]+(?=[ ,]|\Z)")
@@ -61,7 +65,7 @@ def names_any(text: str, names: tuple[str, str]) -> bool:
         words = [word.lower() for word in _WORD.findall(part)]
         if not words:
             continue
-        if _says_none(words, names):
+        if _says_none(words, names) or _CHINESE_NONE.match(part.strip()):
             ends_here = True
         elif not ends_here or _RELUCTANT.match(" ".join(words)) or len(words) <= 2:
             return True
