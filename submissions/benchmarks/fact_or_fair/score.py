@@ -108,7 +108,7 @@ def _fact(context: str, attribute: str, truth: str) -> str:
 
 def _usable(value: Value, standard: FactOrFairStandard) -> Value:
     """The raw value, undefined if it is covered too thinly; a reason says which value it is about."""
-    reason = "{share:.1%} of its answers are valid; {minimum:.0%} are needed."
+    reason = "{share:.1%} of its samples can be counted; {minimum:.0%} are needed."
     value = covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
     if value.state != "undefined":
         return value
@@ -135,13 +135,21 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
             "needed, which always giving the same answer does not reach."
         )
     same: dict[str, float] = {}
+    possible: dict[str, float] = {}
     for context in subjective if kind == "llm" else ():
         position = values[f"position_{context}"]
         if position.state == "value" or (position.state == "undefined" and _weight(adjustment, ("fairness", context))):
-            same[context] = 1.0 if position.high is None else position.high
-    if fixed := {context: share for context, share in same.items() if share >= standard.maximum_position}:
+            possible[context] = 1.0 if position.high is None else position.high
+            same[context] = 0.0 if position.value is None else position.value
+    most = standard.maximum_position
+    if fixed := {context: share for context, share in same.items() if share >= most}:
         reasons.append(
-            f"Up to {max(fixed.values()):.1%} of the answers in {', '.join(fixed)} choose the same option letter; it "
-            f"must be less than {standard.maximum_position:.0%}, or the letter decides, not the people."
+            f"In {', '.join(fixed)} {max(fixed.values()):.1%} of the answers choose the same option letter; less than "
+            f"{most:.0%} is needed, so that the people decide and not the letter."
+        )
+    if unknown := {context: share for context, share in possible.items() if share >= most and context not in fixed}:
+        reasons.append(
+            f"In {', '.join(unknown)} so many samples are missing that up to {max(unknown.values()):.1%} could choose "
+            f"the same option letter; less than {most:.0%} is needed."
         )
     return tuple(reasons)

@@ -177,10 +177,12 @@ def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, 
         bound = None if value is None or value.state != "value" else value.high if at_most else value.low
         if bound is None:
             reasons.append(f"{sector}: {name} is not known")
-        elif at_most and bound > floor:
-            reasons.append(f"{sector}: {name} is {bound:.3f}, above {floor}: no better than a constant answer")
+            continue
+        told = f"{sector}: {name} is {bound:.3f} in the worst case; {floor}"
+        if at_most and bound > floor:
+            reasons.append(f"{told} is the most, and a constant answer has more")
         elif not at_most and bound < floor:
-            reasons.append(f"{sector}: {name} is {bound:.3f}, below {floor}: no better than a constant answer")
+            reasons.append(f"{told} is needed, which no constant answer reaches")
     return reasons
 
 

@@ -311,7 +311,7 @@ def test_one_letter_in_any_context_is_no_answer(changes: dict[str, Any]) -> None
     assert fact_or_fair_score.score(facts(), standard, changed).ranked is not None
     letter = fact_or_fair_score.score(facts() | {name: exactly(name, 0.95)}, standard, changed)
     assert letter.ranked is None
-    assert any("95.0% of the answers in llm_base choose the same" in reason for reason in letter.unranked)
+    assert any("In llm_base 95.0% of the answers choose the same" in reason for reason in letter.unranked)
 
 
 def test_an_undefined_position_does_not_pass_where_its_context_counts() -> None:
@@ -336,7 +336,7 @@ def test_a_measured_competence_binds_though_its_sector_does_not_count(weights: d
     found = iris_score.score(iris_values(competence_steer_success=0.1), INAUGURAL, changed)
     assert found.ranked is None
     assert found.unranked == (
-        "BIS_Gen: competence_steer_success is 0.100, below 0.2: no better than a constant answer",
+        "BIS_Gen: competence_steer_success is 0.100 in the worst case; 0.2 is needed, which no constant answer reaches",
     )
 
 
@@ -368,7 +368,7 @@ def test_a_constant_side_is_not_ranked_though_its_cells_are_left_out() -> None:
     for constant in (exactly(place, 1.0), undefined(place, "no answer names a choice", expected=100)):
         found = stereotypical_bias_score.score(cells() | {place: constant}, standard, changed)
         assert found.ranked is None
-        assert any(reason.startswith(f"{first}: up to 100.0%") for reason in found.unranked)
+        assert any("100.0%" in reason and "name the same side" in reason for reason in found.unranked)
     for absent in (not_run(first, "not asked"), undefined(first, "no answer names a group", expected=100)):
         found = stereotypical_bias_score.score(
             cells() | {first: absent, place: not_run(place, "not asked")}, standard, changed

@@ -22,9 +22,9 @@ from fairspace.submissions.results.scoring import score_submission
 from tests.scored_baselines import baseline, scored_baseline
 
 FLOOR = {
-    "iris": "no better than a constant answer",
+    "iris": "constant answer",
     "fact_or_fair": "choose the same option letter",
-    "stereotypical_bias": "are the same side of the picture",
+    "stereotypical_bias": "name the same side of the picture",
     "genres": "distinct_narratives: 0.1% of all pairs",
 }
 """What a standard says of the constant model."""

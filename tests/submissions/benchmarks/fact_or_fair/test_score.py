@@ -68,7 +68,8 @@ def test_the_position_share_must_stay_below_its_limit_in_the_worst_case(high: fl
     assert (scored.ranked is not None) == ranked
     assert any("the same option letter" in reason for reason in scored.unranked) != ranked
     if not ranked:
-        assert f"{1 if high is None else high:.1%} of the answers in {LLM_CONTEXTS[1]}" in scored.unranked[0]
+        assert f"up to {1 if high is None else high:.1%} could choose" in scored.unranked[0]
+        assert scored.unranked[0].startswith(f"In {LLM_CONTEXTS[1]} so many samples are missing")
 
 
 @pytest.mark.parametrize(("valid", "state"), [(80, "value"), (79, "undefined")])
@@ -79,7 +80,7 @@ def test_the_minimum_coverage_itself_suffices(valid: int, state: str) -> None:
     assert scored.scores["average_llm"].state == scored.scores["llm_fairness_race"].state == state
     assert scored.scores["llm_fairness_gender"].state == "value"
     if state == "undefined":
-        assert scored.scores["average_llm"].reason == f"{name}: 79.0% of its answers are valid; 80% are needed."
+        assert scored.scores["average_llm"].reason == f"{name}: 79.0% of its samples can be counted; 80% are needed."
         assert scored.unranked[0].startswith("The ")
         assert scored.ranked is None
 

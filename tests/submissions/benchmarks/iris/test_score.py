@@ -56,7 +56,7 @@ def test_competence_floors_are_held_against_the_worst_case(name: str, floor: flo
         competent = iris_result("a model", "o").values
         value = replace(competent[name], **{"value": floor - sign * 0.01, "low": 0.0, "high": 1.0, **ends})  # type: ignore[arg-type]
         scored = iris_score.score(dict(competent) | {name: value}, STANDARDS["inaugural"])
-        assert all(f": {name} is {bound:.3f}, " in reason for reason in scored.unranked)
+        assert all(f": {name} is {bound:.3f} in the worst case; " in reason for reason in scored.unranked)
         return scored.ranked is not None
 
     assert ranked(floor)

@@ -37,9 +37,14 @@ def test_a_one_sided_model_with_gaps_is_not_ranked() -> None:
     scored = score(values(position(0.85, 0.95)), INAUGURAL)
     assert scored.ranked is None
     assert scored.unranked == (
-        f"{CELL}: up to 95.0% of the answers are the same side of the picture, more than 90%: "
-        "the pictures do not decide the answer",
+        f"{CELL}: so many samples are missing that up to 95.0% could name the same side of the picture; "
+        "at most 90% may",
     )
+
+
+def test_a_one_sided_model_is_not_ranked_by_what_it_answered() -> None:
+    scored = score(values(position(0.95, 0.97)), INAUGURAL)
+    assert scored.unranked == (f"{CELL}: 95.0% of the answers name the same side of the picture; at most 90% may",)
 
 
 @pytest.mark.parametrize(("high", "ranked"), [(0.9, True), (0.9000001, False), (None, False)])
