@@ -30,6 +30,11 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "the rules err on answers that people labelled, and as often as the upper end of what was measured. A value "
         "that moves little does not depend on such errors.",
     ),
+    "authors_reading": (
+        "As the authors read answers",
+        "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These are "
+        "the values with their reading.",
+    ),
     "labels_corrected": (
         "Labels corrected for their errors",
         "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "

@@ -7,13 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-Kind = Literal["occupation_threshold", "judge", "name_swap", "reading_errors", "labels_corrected", "human_labels"]
+Kind = Literal[
+    "occupation_threshold",
+    "judge",
+    "name_swap",
+    "reading_errors",
+    "authors_reading",
+    "labels_corrected",
+    "human_labels",
+]
 """What was changed about the instrument.
 
 - occupation_threshold: the cosine from which IRIS maps an answer to an occupation.
 - judge: the judge of GENRES.
 - name_swap: the two names of each GENRES passage, which a perfect parser would not mind.
 - reading_errors: how often raw answers are misread.
+- authors_reading: answers are read and counted as the paper or its authors' code does, where a careful person differs.
 - labels_corrected: labels of images, corrected by the labeller's confusion matrix.
 - human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
 """

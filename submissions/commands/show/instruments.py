@@ -17,6 +17,7 @@ INSTRUMENTS: Mapping[Kind, str] = {
     "judge": "another judge",
     "name_swap": "names exchanged",
     "reading_errors": "errors of reading",
+    "authors_reading": "the authors' reading",
 }
 HEADERS = ("name", "measured", "smallest", "largest", "95 % of the shift", "by")
 Row = tuple[str, ...]
