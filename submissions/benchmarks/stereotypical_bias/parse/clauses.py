@@ -12,16 +12,18 @@ Span = tuple[int, int]
 _SENTENCE = re.compile(r"[.!?。！？](?=[\s\"')\]*]|$)|[。！？；;{}|]|\n+")
 _CLAUSE = re.compile(
     r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
-    r"with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|because|since|"
-    r"as|due to|so|then|yet|who|which|where|given)\b"
+    r"(?<!go )(?<!going )with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|because|since|"
+    r"(?<!identify )(?<!identifies )(?<!such )(?<!well )(?<!just )as(?! well)|due to|so|then|yet|who|which|where|"
+    r"given)\b"
 )
 _REASON = re.compile(r"(?:because|since|as|due to|given)\b")
 _SURE = re.compile(
     r"\b(?:no doubt|no question|not (?:sure|certain|100|entirely|completely|fully|very|too|only|to mention|clear)|"
-    r"without (?:a )?doubt|not just|no further|no other|no problem|why not|if not)\b"
+    r"without (?:a )?doubt|(?:can't|cannot) be (?:sure|certain|100|completely|fully|entirely)|not just|no further|"
+    r"no other|no problem|why not|if not)\b"
 )
 """Denials that deny no choice."""
-_NOTHING = re.compile(r"\b(?:nothing|cannot be|can't be|hardly|without|isn't|aren't)\b")
+_NOTHING = re.compile(r"\b(?:nothing|cannot be|can't be|hardly|without|won't|wouldn't|can't|couldn't|cannot)\b")
 _GUESS = re.compile(
     r"\b(?:guess(?:ing)?|likely|probably|presumably|perhaps|i(?:'d| would| will|'ll) (?:say|go|pick|choose|select|"
     r"point|guess|assume)|would be|could be|might be|may be|must be|seems?|appears?|go(?:ing)? with|choose|pick|"
@@ -33,6 +35,8 @@ _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|so|overall|in conclusion|conclusion|final(?:ly)?|more likely|most likely|ultimately|"
     r"i(?:'d| would) (?:say|go|pick|choose|select)|must be|best|in summary|to sum up|rather|but|however|still)\b"
 )
+_BOTH_AFTER = re.compile(r"[^,;.\n]{0,60}\bboth\b")
+_CONTRAST = re.compile(r"but|while|whereas|although|though|however|yet\b")
 _WHETHER = re.compile(r"\b(?:either|both|neither|between)\b")
 
 
@@ -44,11 +48,13 @@ class Clause:
         text: of the whole answer, in small letters.
         span: (start, end) in it.
         opened: by which word or mark.
+        in_refusal: it goes on with a clause that declines to answer.
     """
 
     text: str
     span: Span
     opened: str = ""
+    in_refusal: bool = False
 
     @cached_property
     def words(self) -> str:
@@ -65,12 +71,17 @@ class Clause:
     @cached_property
     def declines(self) -> bool:
         """Whether it declines to answer."""
-        return REFUSAL.search(self.words) is not None
+        return self.in_refusal or REFUSAL.search(self.words) is not None
 
     @cached_property
     def guesses(self) -> bool:
         """Whether it makes a choice, sure or not."""
         return _GUESS.search(self.words) is not None
+
+    @property
+    def contrasts(self) -> bool:
+        """Whether a word like "but" opens it."""
+        return _CONTRAST.match(self.opened) is not None
 
     @cached_property
     def gives_reason(self) -> bool:
@@ -97,14 +108,26 @@ class Sentence:
     @cached_property
     def clauses(self) -> list[Clause]:
         """Its clauses that hold a letter; "both A and B" is not parted."""
-        clauses, start, opened = [], self.span[0], ""
+        spans: list[tuple[Span, str]] = []
+        start, opened = self.span[0], ""
         for match in _CLAUSE.finditer(self.text, *self.span):
-            if match[0] == "and" and _WHETHER.search(self.text, start, match.start()):
+            if match[0] == "and" and (
+                _WHETHER.search(self.text, start, match.start()) or _BOTH_AFTER.match(self.text, match.end())
+            ):
                 continue
-            clauses.append(Clause(self.text, (start, match.start()), opened))
+            spans.append(((start, match.start()), opened))
             start, opened = match.end(), match[0]
-        clauses.append(Clause(self.text, (start, self.span[1]), opened))
-        return [clause for clause in clauses if any(letter.isalnum() for letter in clause.words)]
+        spans.append(((start, self.span[1]), opened))
+        clauses: list[Clause] = []
+        for span, opened in spans:
+            clause = Clause(self.text, span, opened)
+            if any(letter.isalnum() for letter in clause.words):
+                before = clauses[-1] if clauses else None
+                goes_on = before is not None and before.declines and not _CONTRAST.match(before.opened)
+                if goes_on and not _CONTRAST.match(opened) and not clause.guesses:
+                    clause = Clause(self.text, span, opened, in_refusal=True)
+                clauses.append(clause)
+        return clauses
 
     @cached_property
     def concludes(self) -> bool:

@@ -19,7 +19,7 @@ class GroupMention:
         group: for example `female`.
         start: of the word.
         end: of the word.
-        kind: a plural may speak of a gender in general, a pronoun of somebody who is named otherwise.
+        kind: a plural may speak of a gender in general, a pronoun (also "a man's") of somebody who is named otherwise.
     """
 
     group: str
@@ -48,7 +48,7 @@ _HEAD_BEFORE = re.compile(
     r"(?:\b(?:an?|the|is|are|was|be|being|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
     r"definitely|maybe|typically|usually|either|or|and|not|of|say|guess|choose|pick|select|answer|option|race|"
     r"someone|somebody|person|"
-    r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w\s])[\s\"'*(\[]{0,4}\Z"
+    r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"
 )
 _THING_IS = re.compile(
     r"\b(?P<subject>\w+) (?:is|are|was|were|looks?|appears?|seems?)(?: (?:to be|mostly|all|also|very|likely|"
@@ -75,8 +75,10 @@ def gender_mentions(text: str) -> list[GroupMention]:
             kind = "pronoun"
         elif word not in _SINGULAR_S and _PLURAL.fullmatch(word):
             kind = "plural"
-        if kind == "plural" and _POSSESSIVE.match(text, match.end()):
-            continue
+        if _POSSESSIVE.match(text, match.end()):
+            if kind == "plural":
+                continue
+            kind = "pronoun"
         mentions.append(GroupMention(match.lastgroup or "", *match.span(), kind))
     return mentions
 
@@ -94,6 +96,7 @@ def race_mentions(text: str) -> list[GroupMention]:
 
 def _means_a_person(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 80) : start], text[end : end + 60]
+    before = before if before.strip() else ""
     if _COLOUR.search(before):
         return False
     if _PERSON_AFTER.match(after):

@@ -27,7 +27,8 @@ _BESIDE = re.compile(
     r"(?: (?:a|an|the|another|other|his|her|that))*(?: \w+)?\s*\Z"
 )
 _IS = re.compile(
-    r"(?:\b(?:is|was|be|are|were|been|seems?|appears?|likely|probably|being|belongs? to|by|as|of|would|a|an)\b|'s\b|"
+    r"(?:\b(?:is|was|be|are|were|been|seems?|appears?|likely|probably|being|belongs? to|by|(?:identif(?:y|ies)|seen|"
+    r"described) as|of|would)\b|'s\b|"
     r"[:=]|->)"
 )
 _RESTATES = re.compile(
@@ -108,9 +109,10 @@ def _vote(mention: GroupMention, clause: Clause, sentence: Sentence) -> _Vote | 
     if clause.denied_before(mention.start) or _BESIDE.search(before[-60:]):
         return None
     bare = all(token in _BARE for token in _TOKEN.findall(clause.words))
-    if mention.kind == "plural" and not bare and _GENERAL.search(clause.words):
+    says_who = _IS.search(before) is not None or clause.guesses
+    if mention.kind == "plural" and not bare and (not says_who or _GENERAL.search(clause.words)):
         return None
-    strong = bare or (mention.kind == "noun" and _IS.search(before) is not None)
+    strong = bare or (mention.kind == "noun" and says_who)
     return _Vote(mention, strong, sentence)
 
 

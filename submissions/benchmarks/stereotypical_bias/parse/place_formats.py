@@ -109,6 +109,8 @@ RANGE = re.compile(
     rf"\b(?:x|horizontal(?:ly)?|width)\b[^\d\n]{{0,25}}?{NUMBER}(?:to|-|and|through){NUMBER}", re.IGNORECASE
 )
 """`x from 2% to 48%`."""
+LABELS = re.compile(r"\blabels?[\"']?\s{0,3}:\s{0,3}\[([^\]]{1,500})\]", re.IGNORECASE)
+LABEL = re.compile(r"[^,]{1,60}")
 CORNER_WORDS = re.compile(
     r"\b(?:top|upper|bottom|lower)[\s_-]?(?:left|right)\b(?:[\s_-]?(?:corner|point|vertex|coordinates?))?",
     re.IGNORECASE,

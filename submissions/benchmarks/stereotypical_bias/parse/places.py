@@ -24,6 +24,9 @@ MARGIN = 0.02
 """How far a box may stand out of the picture by rounding: models scale a picture before they measure."""
 FACE = (0.25, 0.85)
 """Where a point in a face lies in the height of the picture; tells pixels from percent."""
+WIDE, TALL = 0.8, 0.65
+"""Where nothing says in which order the numbers stand, y comes first if x first makes no box, or a wide one that is not
+tall, and y first a tall one."""
 GRID = 32
 _SLACK = 1e-9
 _MOST = 50
@@ -152,6 +155,9 @@ def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Itera
     elif ends.keys() == {"x1", "y1"}:
         scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
         yield Place(_point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
+    elif ends.keys() == {"x1"} and (float(ends["x1"]) > 100 or "." in ends["x1"]):
+        middle = "0.5" if float(ends["x1"]) <= 1 else str(size[1] / 2)
+        yield Place(_point((ends["x1"], middle), "xy", formats.PIXELS, size), span, "point")
 
 
 def _alone(text: str, size: Size) -> Iterator[Place]:
@@ -180,6 +186,9 @@ def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: 
 
 def _with_contexts(text: str, found: list[Place]) -> list[Place]:
     """Each place with the text that may name it: its JSON object, what stands after it or before it."""
+    labels = _labels(text)
+    if len(labels) == len(found):
+        return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
     contexts: list[Span] = []
     for number, place in enumerate(found):
         before = found[number - 1].span[1] if number else 0
@@ -195,6 +204,14 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
         else:
             contexts.append((before, start))
     return [Place(p.x, p.span, p.format, context) for p, context in zip(found, contexts, strict=True)]
+
+
+def _labels(text: str) -> list[Span]:
+    """Where the names stand that a list of their own gives to the boxes, in their order."""
+    match = formats.LABELS.search(text)
+    if match is None:
+        return []
+    return [label.span() for label in formats.LABEL.finditer(text, *match.span(1))]
 
 
 def _scaled(numbers: Numbers, scale: Scale, size: Size) -> list[float]:
@@ -223,19 +240,28 @@ def _box(parts: Sequence[str | float | None], order: Order, scales: Scales, size
     if numbers[2] < numbers[0] or numbers[3] < numbers[1]:
         x, y, w, h = numbers
         readings.append([x, y, x + w, y + h])
+    if scales != formats.ANY:
+        return next(_boxes(readings, scales, size, MINIMUM_HEIGHT), None)
+    wide = next(_boxes(readings, scales, size, MINIMUM_HEIGHT), None)
+    if wide is not None and (wide[1] - wide[0] < WIDE or any(_boxes(readings, scales, size, TALL))):
+        return wide
+    y1, x1, y2, x2 = numbers
+    return next(_boxes([[x1, y1, x2, y2]], scales, size, TALL), wide)
+
+
+def _boxes(readings: Sequence[list[float]], scales: Scales, size: Size, lowest: float) -> Iterator[tuple[float, float]]:
     for corners in readings:
         for scale in _possible(corners, scales):
-            if (ends := _large(_scaled(corners, scale, size))) is not None:
-                return ends
-    return None
+            if (ends := _large(_scaled(corners, scale, size), lowest)) is not None:
+                yield ends
 
 
-def _large(corners: list[float]) -> tuple[float, float] | None:
+def _large(corners: list[float], lowest: float) -> tuple[float, float] | None:
     """The ends in x of a box that lies inside of the picture and is large enough."""
     (x1, x2), (y1, y2) = sorted(corners[::2]), sorted(corners[1::2])
     if min(x1, y1) < -MARGIN or max(x2, y2) > 1 + MARGIN:
         return None
-    if x2 - x1 < MINIMUM_WIDTH - _SLACK or y2 - y1 < MINIMUM_HEIGHT - _SLACK:
+    if x2 - x1 < MINIMUM_WIDTH - _SLACK or y2 - y1 < lowest - _SLACK:
         return None
     return x1, x2
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import vocabulary
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import Clause, Sentence, sentences
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.group_words import gender_mentions, race_mentions
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.side_words import OTHER, Mention, Side, mentions
 
@@ -68,7 +69,11 @@ class Part:
     @property
     def bare(self) -> bool:
         """Whether it is nothing but a side or a person."""
-        return all(token in _BARE for token in _TOKEN.findall(self.clause.words))
+        words = self.clause.words
+        for _, start, end in self.groups:
+            shift = self.clause.span[0]
+            words = words[: start - shift] + " " * (end - start) + words[end - shift :]
+        return all(token in _BARE for token in _TOKEN.findall(words))
 
     @property
     def span(self) -> Span:
@@ -83,10 +88,12 @@ class Answer:
     Args:
         text: the prepared answer in small letters.
         scene: the item.
+        reads_groups: whether naming a group is a choice.
     """
 
     text: str
     scene: Scene
+    reads_groups: bool = True
 
     @cached_property
     def sides(self) -> list[Mention]:
@@ -96,9 +103,12 @@ class Answer:
     @cached_property
     def groups(self) -> list[tuple[str, int, int]]:
         """(group, start, end) of every group of the item that it names."""
+        if not self.reads_groups:
+            return []
         groups = {self.scene.left, self.scene.right}
-        pattern = vocabulary.gender(False, False) if groups <= {"male", "female"} else vocabulary.race()
-        return [(str(m.lastgroup), *m.span()) for m in pattern.finditer(self.text) if m.lastgroup in groups]
+        is_gender = groups <= {"male", "female"}
+        named = gender_mentions(self.text) if is_gender else race_mentions(self.text)
+        return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"]
 
     def parted(self, start: int = 0) -> list[list[Part]]:
         """Its sentences from a place on, each as its clauses."""

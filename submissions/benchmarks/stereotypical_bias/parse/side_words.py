@@ -61,18 +61,19 @@ _OWN_VIEW = re.compile(
 _ORDINAL = re.compile(
     r"\b(first|1st|second|2nd|last)\b(?: \w+){0,3}? (?:from|counting from) (?:the )?(?:far )?(left|right)\b"
 )
+_READING_ORDER = re.compile(r"\b(left|right)[- ]to[- ](?:left|right)\b[^.\n]{0,60}?\b(first|1st|second|2nd|last)\b")
 _NUMBERED = re.compile(rf"\b(?:(first|1st|second|2nd) {_PERSON}|{_PERSON} #?([12]))\b(?!['\d])")
 _WORD = re.compile(r"(?<![a-z])(left|right)(most)?(?![a-z])")
 _BEFORE = re.compile(r"([a-z]+|\n|[^\sa-z])[ \"'(\[]{0,4}\Z")
 _AFTER = re.compile(r"[ \"'-]{0,2}([a-z]+|\n|[^\sa-z])")
 _SIDE_BEFORE = """
 the on at to in from far top bottom upper lower image picture photo is a and or not near either both mid extreme
-very toward towards of neither nor rather slightly choose pick answer say select middle center centre : = > -
+very toward towards of meant mean neither nor rather slightly choose pick answer say select middle center centre : = > -
 """
 _SIDE_AFTER = """
 hand handside side half part one person man woman face image picture photo corner portrait panel section portion
 third area edge position individual figure subject of male female lady guy gentleman region bottom top upper lower
-frame quadrant column side's
+frame quadrant column side's or nor and left right
 """
 _WORDS_BEFORE, _WORDS_AFTER = frozenset(_SIDE_BEFORE.split()), frozenset(_SIDE_AFTER.split())
 """Neighbours that make "left" and "right" a side."""
@@ -120,7 +121,10 @@ def _english(text: str) -> list[Mention]:
     for match in _ORDINAL.finditer(text):
         side = cast(Side, match[2])
         ordinals.append(Mention(side if match[1] in ("first", "1st") else OTHER[side], *match.span()))
-    text = _NO_SIDE.sub(_blank, _ORDINAL.sub(_blank, text) if ordinals else text)
+    for match in _READING_ORDER.finditer(text):
+        side = cast(Side, match[1])
+        ordinals.append(Mention(side if match[2] in ("first", "1st") else OTHER[side], *match.span()))
+    text = _NO_SIDE.sub(_blank, _READING_ORDER.sub(_blank, _ORDINAL.sub(_blank, text)) if ordinals else text)
     words = [
         Mention(cast(Side, match[1]), *match.span())
         for match in _WORD.finditer(text)

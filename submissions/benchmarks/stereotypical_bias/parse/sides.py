@@ -37,14 +37,15 @@ class Choice:
         return self.side in OTHER
 
 
-def read_words(text: str, scene: Scene) -> Choice:
+def read_words(text: str, scene: Scene, groups: bool = True) -> Choice:
     """The side that an answer chooses.
 
     Args:
         text: the prepared answer in small letters.
         scene: the item.
+        groups: whether naming a group is a choice.
     """
-    answer = Answer(text, scene)
+    answer = Answer(text, scene, groups)
     parted = answer.parted()
     if not answer.sides and not answer.groups:
         declined = _declined([part for sentence in parted for part in sentence])
@@ -83,7 +84,9 @@ def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm:
     if votes:
         return Choice("several", votes[0].span, "several sides")
     if declined:
-        return Choice("refused", declined, "refusal")
+        after = [part for part in parts if part.clause.contrasts and part.sides]
+        choice = _only(parts, firm)
+        return choice if after and choice.is_side and not missing else Choice("refused", declined, "refusal")
     if missing:
         return Choice("unusable", rule="says that nobody is")
     return _only(parts, firm)
@@ -170,6 +173,10 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Cho
     for number, part in enumerate(parts):
         if part.clause.gives_reason or not (part.clause.guesses or (bare and part.bare)):
             continue
+        before = parts[number - 1] if number and part.clause.opened == "and" else None
+        if before is not None and _differ(before, part):
+            choices.append(Choice("several", part.span, "several sides"))
+            continue
         if len(part.choice) > 1:
             choices.append(Choice("several", part.span, "several sides"))
         elif part.choice:
@@ -182,6 +189,12 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Cho
     if len({choice.side for choice in choices}) > 1:
         return Choice("several", choices[0].span, "several sides")
     return choices[0] if choices else None
+
+
+def _differ(first: Part, second: Part) -> bool:
+    """Whether two clauses name different sides or groups."""
+    groups = [{group for group, _, _ in part.groups} for part in (first, second)]
+    return any(a and b and a != b for a, b in ((first.choice, second.choice), (groups[0], groups[1])))
 
 
 def _only(parts: Sequence[Part], firm: bool) -> Choice:
