@@ -21,7 +21,7 @@ from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read, row_readings
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
@@ -59,6 +59,8 @@ BENCHMARK = Benchmark(
     read=read,
     measure=measure,
     compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
+    row_readings=row_readings,
+    label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
     higher_is_better=False,

@@ -134,6 +134,13 @@ def read(submission: Submission) -> Records:
     return Records({cell.name: _answers(cell, choices[cell.task]) for cell in CELLS})
 
 
+def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
+    """The readings of the rows of every task: a side for vision, a group for language."""
+    revision = submission.meta.dataset_revision
+    tables = {task: submission.rows("responses", task) for task in plan.TASKS}
+    return {task: read_rows(rows, task, item_index(plan.ids(task, revision), rows)) for task, rows in tables.items()}
+
+
 def _choices(submission: Submission, task: str) -> tuple[Integers, Booleans] | None:
     """The parsed choice of every item of a task and whether it has a response; None if the task has no rows."""
     rows = submission.rows("responses", task)
