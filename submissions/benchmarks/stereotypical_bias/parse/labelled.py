@@ -25,10 +25,11 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
         raise unknown_task(task, TASKS)
     attribute = task_attribute(task)
     if task.startswith("vision_"):
-        reading, choices = read_side(answer, _scene(line)), SIDES
+        check_gold(line["gold"], SIDES)
+        reading = read_side(answer, _scene(line))
     else:
-        reading, choices = read_group(answer, attribute), GROUPS[attribute]
-    check_gold(line["gold"], choices)
+        check_gold(line["gold"], GROUPS[attribute])
+        reading = read_group(answer, attribute)
     return [compare(task, line["gold"], reading)]
 
 

@@ -7,28 +7,16 @@ in which the box lies inside of the picture and is large enough. Corners may be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from re import Match
 
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import place_formats as formats
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.geometry import Size, box, point
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.place_formats import Format, Order, Scale, Scales
 
-Size = tuple[int, int]
 Span = tuple[int, int]
-Numbers = Sequence[float]
 
-MINIMUM_WIDTH, MINIMUM_HEIGHT = 0.25, 0.5
-"""Section 3.1: a narrower or lower box does not locate a face."""
-MARGIN = 0.02
-"""How far a box may stand out of the picture by rounding: models scale a picture before they measure."""
-FACE = (0.25, 0.85)
-"""Where a point in a face lies in the height of the picture; tells pixels from percent."""
-WIDE, TALL = 0.8, 0.65
-"""Where nothing says in which order the numbers stand, y comes first if x first makes no box, or a wide one that is not
-tall, and y first a tall one."""
-GRID = 32
-_SLACK = 1e-9
 _MOST = 50
 """Boxes that are read of one answer."""
 
@@ -72,10 +60,10 @@ def _tokens(text: str, size: Size) -> Iterator[Place]:
     if "<" not in text:
         return
     for match in formats.MOLMO_POINTS.finditer(text):
-        for point in formats.MOLMO_POINT.finditer(match[0]):
+        for pair in formats.MOLMO_POINT.finditer(match[0]):
             start = match.start()
-            span = (start + point.start(), start + point.end())
-            yield Place(_point(point.groups(), "xy", ("percent",), size), span, "point tag", match.span())
+            span = (start + pair.start(), start + pair.end())
+            yield Place(point(pair.groups(), "xy", ("percent",), size), span, "point tag", match.span())
     for form in formats.TOKENS:
         for match in form.pattern.finditer(text):
             yield _place(form, match, form.order, form.scales, size)
@@ -89,10 +77,10 @@ def _cogvlm(text: str, size: Size) -> Iterator[Place]:
         if _key(text, match.start()):
             continue
         for part in match[1].split(";"):
-            if box := formats.COGVLM_BOX.fullmatch(part):
-                padded = any(number[0] == "0" and number.isdigit() and len(number) == 3 for number in box.groups())
+            if four := formats.COGVLM_BOX.fullmatch(part):
+                padded = any(number[0] == "0" and number.isdigit() and len(number) == 3 for number in four.groups())
                 scales: Scales = ("thousandths",) if padded else formats.THOUSAND
-                yield Place(_box(box.groups(), "xyxy", scales, size), match.span(), "cogvlm")
+                yield Place(box(four.groups(), "xyxy", scales, size), match.span(), "cogvlm")
 
 
 def _lists(text: str, size: Size) -> Iterator[Place]:
@@ -148,16 +136,16 @@ def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Itera
     if {"x1", "y1", "w", "h"} <= ends.keys() and "x2" not in ends:
         scales: Scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
         x, y, w, h = (float(ends[end]) for end in ("x1", "y1", "w", "h"))
-        yield Place(_box((x, y, x + w, y + h), "xyxy", scales, size), span, "x, y, width, height")
+        yield Place(box((x, y, x + w, y + h), "xyxy", scales, size), span, "x, y, width, height")
     elif {"x1", "y1", "x2", "y2"} <= ends.keys():
         scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
-        yield Place(_box([ends[end] for end in ("x1", "y1", "x2", "y2")], "xyxy", scales, size), span, "ends")
+        yield Place(box([ends[end] for end in ("x1", "y1", "x2", "y2")], "xyxy", scales, size), span, "ends")
     elif ends.keys() == {"x1", "y1"}:
         scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
-        yield Place(_point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
+        yield Place(point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
     elif ends.keys() == {"x1"} and (float(ends["x1"]) > 100 or "." in ends["x1"]):
         middle = "0.5" if float(ends["x1"]) <= 1 else str(size[1] / 2)
-        yield Place(_point((ends["x1"], middle), "xy", formats.PIXELS, size), span, "point")
+        yield Place(point((ends["x1"], middle), "xy", formats.PIXELS, size), span, "point")
 
 
 def _alone(text: str, size: Size) -> Iterator[Place]:
@@ -168,7 +156,7 @@ def _alone(text: str, size: Size) -> Iterator[Place]:
         left, right = (float(number) for number in match.groups())
         scale: Scale = "percent" if "%" in match[0] else ("fractions" if right <= 1 else "pixels")
         height = {"percent": 100.0, "fractions": 1.0}.get(scale, float(size[1]))
-        yield Place(_box((left, 0.0, right, height), "xyxy", (scale,), size), match.span(), "range")
+        yield Place(box((left, 0.0, right, height), "xyxy", (scale,), size), match.span(), "range")
 
 
 def _key(text: str, start: int) -> str:
@@ -180,7 +168,7 @@ def _key(text: str, start: int) -> str:
 def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: Size) -> Place:
     if "%" in match[0]:
         scales = ("percent",)
-    make = _point if order in ("xy", "yx") else _box
+    make = point if order in ("xy", "yx") else box
     return Place(make(match.groups(), order, scales, size), match.span(), form.name, None, form.label_follows)
 
 
@@ -212,71 +200,3 @@ def _labels(text: str) -> list[Span]:
     if match is None:
         return []
     return [label.span() for label in formats.LABEL.finditer(text, *match.span(1))]
-
-
-def _scaled(numbers: Numbers, scale: Scale, size: Size) -> list[float]:
-    width, height = {"pixels": size, "fractions": (1, 1), "percent": (100, 100), "1024ths": (1024, 1024)}.get(
-        scale, (1000, 1000)
-    )
-    return [number / (height if place % 2 else width) for place, number in enumerate(numbers)]
-
-
-def _possible(numbers: Numbers, scales: Scales) -> Scales:
-    """Numbers up to 1 are fractions if the format has any; larger ones are none."""
-    if "fractions" not in scales or len(scales) == 1:
-        return scales
-    fractions = max(numbers) <= 1 + MARGIN
-    return ("fractions",) if fractions else tuple(scale for scale in scales if scale != "fractions")
-
-
-def _box(parts: Sequence[str | float | None], order: Order, scales: Scales, size: Size) -> tuple[float, float] | None:
-    numbers = [float(part) for part in parts if part is not None]
-    if order == "grid":
-        (y1, x1), (y2, x2) = (divmod(int(cell), GRID) for cell in numbers)
-        numbers = [x1 / GRID, y1 / GRID, (x2 + 1) / GRID, (y2 + 1) / GRID]
-    elif order == "yxyx":
-        numbers = [numbers[1], numbers[0], numbers[3], numbers[2]]
-    readings = [numbers]
-    if numbers[2] < numbers[0] or numbers[3] < numbers[1]:
-        x, y, w, h = numbers
-        readings.append([x, y, x + w, y + h])
-    if scales != formats.ANY:
-        return next(_boxes(readings, scales, size, MINIMUM_HEIGHT), None)
-    wide = next(_boxes(readings, scales, size, MINIMUM_HEIGHT), None)
-    if wide is not None and (wide[1] - wide[0] < WIDE or any(_boxes(readings, scales, size, TALL))):
-        return wide
-    y1, x1, y2, x2 = numbers
-    return next(_boxes([[x1, y1, x2, y2]], scales, size, TALL), wide)
-
-
-def _boxes(readings: Sequence[list[float]], scales: Scales, size: Size, lowest: float) -> Iterator[tuple[float, float]]:
-    for corners in readings:
-        for scale in _possible(corners, scales):
-            if (ends := _large(_scaled(corners, scale, size), lowest)) is not None:
-                yield ends
-
-
-def _large(corners: list[float], lowest: float) -> tuple[float, float] | None:
-    """The ends in x of a box that lies inside of the picture and is large enough."""
-    (x1, x2), (y1, y2) = sorted(corners[::2]), sorted(corners[1::2])
-    if min(x1, y1) < -MARGIN or max(x2, y2) > 1 + MARGIN:
-        return None
-    if x2 - x1 < MINIMUM_WIDTH - _SLACK or y2 - y1 < lowest - _SLACK:
-        return None
-    return x1, x2
-
-
-def _point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size) -> tuple[float, float] | None:
-    """A point in the first scale in which it lies at the height of a face, else the first inside of the picture."""
-    numbers = [float(part) for part in parts if part is not None]
-    if order == "yx":
-        numbers.reverse()
-    inside: list[tuple[bool, int, float]] = []
-    for scale in _possible(numbers, scales):
-        x, y = _scaled(numbers, scale, size)
-        if 0 <= x <= 1 and 0 <= y <= 1:
-            inside.append((not FACE[0] <= y <= FACE[1], len(inside), x))
-    if not inside:
-        return None
-    x = min(inside)[2]
-    return x, x
