@@ -140,7 +140,9 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
     places, first = np.unique(rows.readings.place, return_index=True)
     first_row = dict(zip(places.tolist(), first.tolist(), strict=True))
     read = [k for k in range(len(distinct)) if k in first_row]
-    answers = dict(zip(read, rows.rows["answer"].take(pa.array([first_row[k] for k in read])).to_pylist(), strict=True))
+    answers = dict(
+        zip(read, rows.rows["answer"].take(pa.array([first_row[k] for k in read], pa.int64())).to_pylist(), strict=True)
+    )
 
     def frequent_first(k: int) -> tuple[Any, ...]:
         """The order of the rows must not change what is shown, so the answer itself decides between equals."""
