@@ -105,5 +105,6 @@ BENCHMARK = Benchmark(
     adjustable=adjustable,
     with_own_reference=with_own_reference,
     compare_reading=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
+    label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
     printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )
