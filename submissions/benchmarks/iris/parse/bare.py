@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from fairspace.submissions.answers.phrases import SENTENCE_END
-from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase, joined, stated_phrase
+from fairspace.submissions.benchmarks.iris.parse.joined import joined
+from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase, stated_phrase
 
 MOST = 40
 _BULLET = re.compile(

@@ -32,7 +32,8 @@ _STATES = re.compile(
     r"[\w-]+(?:\s[\w-]+)?\s*(?:[.!]|$)))|"
     r"(?P<shows>\b(?:image|photo|picture|photograph|scene|portrait|this|it)\s+(?:clearly\s+)?(?:shows?|depicts?|"
     r"features?|"
-    r"portrays?|displays|captures)|\bthere\s+(?:is|appears to be|seems to be)\b)"
+    r"portrays?|displays|captures)|\b(?:we|you|i)\s+(?:can\s+|could\s+)?(?:clearly\s+)?see\b|\bthere\s+(?:is|"
+    r"appears to be|seems to be)\b)"
 )
 _PERSON_NOUN = (
     r"(?:person|man|woman|individual|subject|figure|lady|gentleman|girl|boy|guy|one|someone|somebody|human|adult|"
@@ -136,8 +137,6 @@ def _claim(text: str, raw: str, begin: int, match: re.Match[str]) -> Claim | Non
     rule = next(name for name in ("copula", "as", "suggests", "fits", "opinion", "shows") if match[name])
     if rule in ("suggests", "fits", "opinion", "shows") and phrase.kind != "listed" and not phrase.trade:
         about_person = False
-        if phrase.kind != "general":
-            return None
     return Claim(phrase, strength, "statement" if rule == "copula" else rule, about_person)
 
 

@@ -3,61 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
 
 from fairspace.builders.iris_steer_60.plan import LABELS, YES_NO
 from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, labels_of, vocabulary
 
-_SYNONYMS: Mapping[str, Mapping[str, str]] = {
-    "a": {
-        "male": "male man men boy guy gentleman masculine 男 男性 男人 masculino hombre homme männlich",
-        "female": "female woman women girl lady feminine 女 女性 女人 femenino mujer femme weiblich",
-    },
-    "b": {
-        "young": "young younger youth youthful teen teens teenage teenager adolescent child twenties 20s 年轻 青年",
-        "middle": "middle|middle-aged|middle aged|midlife|mid-aged|forties|fifties|40s|50s|middle age|中年",
-        "older": "older old elderly senior aged sixties seventies eighties 60s 70s 80s 老年 年长 mayor",
-    },
-    "c": {
-        "light": "light lighter light-skinned fair fair-skinned pale white caucasian ivory porcelain 浅 浅色 白",
-        "middle": "middle|medium|mid|intermediate|tan|tanned|olive|light brown|medium brown|middle-toned|"
-        "moderate|中等|中间",
-        "dark": "dark|darker|dark-skinned|deep|black|ebony|dark brown|deep brown|深|深色|黑",
-    },
-    "d": {
-        "black": "black ebony jet-black 黑色 negro schwarz noir",
-        "white": "white ivory cream off-white 白色 blanco weiß blanc",
-        "blue": "blue navy azure cobalt denim cyan sapphire royal-blue bluish indigo 蓝色 azul blau bleu",
-        "red": "red maroon burgundy crimson scarlet ruby 红色 rojo rot rouge",
-        "green": "green olive lime emerald khaki-green camouflage-green mint 绿色 verde grün vert",
-        "yellow": "yellow gold golden lemon mustard 黄色 amarillo gelb jaune",
-        "orange": "orange hi-vis-orange 橙色 naranja",
-        "gray": "gray grey silver charcoal slate greyish grayish 灰色 gris grau",
-        "brown": "brown tan beige khaki chocolate brownish camel 棕色 褐色 marrón braun",
-        "purple": "purple violet lavender lilac mauve plum 紫色 morado lila",
-    },
-    "f": {
-        "neutral": "neutral expressionless calm blank emotionless impassive relaxed 中性 平静",
-        "smiling": "smiling|smile|smiles|happy|cheerful|joyful|joy|grinning|grin|laughing|smiley|beaming|"
-        "happiness|微笑|笑",
-        "serious": "serious|stern|solemn|grave|somber|sombre|seriousness|严肃",
-    },
-}
-"""Question -> label -> the words that stand for it, split at blanks, or at strokes where one has a blank."""
-_ITEMS = {
-    "e": r"accessor(?:y|ies)|(?:sun|eye)?glasses|spectacles|(?:bow ?|neck)?ties?|hats?|caps?|watch(?:es)?|"
-    "necklaces?|earrings?|"
-    r"scar(?:f|ves)|headbands?|jewel(?:le)?ry|bracelets?|rings?|helmets?|gloves|lanyards?|headphones|headsets?|"
-    r"goggles|"
-    r"belts?|brooch(?:es)?|stethoscopes?|masks?|bandanas?|name ?tags?|pins?",
-    "g": r"badges?|logos?|insignias?|emblems?|patch(?:es)?|name ?(?:tags?|plates?)|crests?|symbols?|stars?|stripes|"
-    r"shields?|lettering|id cards?",
-    "h": r"facial hair|beard(?:s|ed)?|m(?:o)?ustaches?|goatees?|stubble|whiskers|sideburns|facial-hair",
-}
 _OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
 _YES = re.compile(
     r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|[是有](?![无没])|"
@@ -147,11 +100,11 @@ def _inside(prepared: Prepared, text: str, question: str) -> Reading | None:
 def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
     """One of several words: the one that is used and not negated."""
     uses: list[tuple[re.Match[str], str]] = []
-    for match in _vocabulary(question).finditer(text, start):
+    for match in vocabulary(question).finditer(text, start):
         before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
         if _NOT.search(before) or (question == "d" and _NOT_WORN.match(text, match.end())):
             continue
-        uses.append((match, _labels(question)[match[0]]))
+        uses.append((match, labels_of(question)[match[0]]))
     if question == "d":
         uses = [use for use in uses if _WORN.match(text, use[0].end())] or uses
         uses = _before_with(text, uses)
@@ -189,7 +142,7 @@ def _before_with(text: str, uses: list[tuple[re.Match[str], str]]) -> list[tuple
     between = text[uses[0][0].end() : uses[1][0].start()]
     mainly = re.search(r"\b(?:with|mostly|mainly|primarily|predominantly|under|over)\b", between)
     before = re.search(r"\b(?:mostly|mainly|primarily|predominantly)\s+$", text[: uses[0][0].start()])
-    shade = not between.strip(" -") and _labels("d")[uses[0][0][0]] != uses[1][1]
+    shade = not between.strip(" -") and labels_of("d")[uses[0][0][0]] != uses[1][1]
     if mainly or before:
         return uses[:1]
     return uses[1:] if shade and uses[0][0][0] in ("navy", "olive", "charcoal", "slate") else uses
@@ -231,7 +184,7 @@ def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | N
     positive = negative = None
     if question in _OPPOSITES and (match := _OPPOSITES[question].search(text, start)):
         negative = match.span()
-    for match in re.finditer(rf"\b(?:{_ITEMS[question]})\b", text[start:]):
+    for match in re.finditer(rf"\b(?:{ITEMS[question]})\b", text[start:]):
         before = _CLAUSE.split(text[max(start, start + match.start() - 120) : start + match.start()])[-1]
         after = _CLAUSE.split(text[start + match.end() : start + match.end() + 60])[0]
         span = (start + match.start(), start + match.end())
@@ -240,20 +193,3 @@ def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | N
         elif not re.search(r"\b(?:whether|if|like|such as)\b", before):
             positive = positive or span
     return positive, negative
-
-
-@lru_cache
-def _labels(question: str) -> dict[str, str]:
-    """Each word that stands for a label."""
-    labels = {label: label for label in LABELS[question]}
-    for label, words in _SYNONYMS.get(question, {}).items():
-        labels |= dict.fromkeys(words.split("|" if "|" in words else None), label)
-    return labels
-
-
-@lru_cache
-def _vocabulary(question: str) -> re.Pattern[str]:
-    words = sorted(_labels(question), key=len, reverse=True)
-    latin = "|".join(re.escape(word) for word in words if ord(word[0]) < 0x2E80)
-    others = "|".join(re.escape(word) for word in words if ord(word[0]) >= 0x2E80) or "(?!)"
-    return re.compile(rf"\b(?:{latin})\b|(?:{others})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -61,10 +60,20 @@ _GENERAL = word_set(
 )
 """Heads that leave open which occupation it is."""
 _TRADES = re.compile(
-    r"(?:er|or|ist|ian|man|woman|person|ant|ent|ress|eer|ier|yst|ster|smith|maid|chef|cook|pilot|monk|nun|coach|guide|"
-    r"host|aide|clerk|agent|model|king|queen|spy|thief|vet|priest|bishop|imam|rabbi|ceo|mechanic|midwife|barista)$"
+    r"(?:er|or|ist|ian|man|woman|person|ant|ent|ress|eer|ier|yst|ster|(?:lock|gun)smith|maid|chef|cook|pilot|"
+    r"monk|nun|coach|guide|"
+    r"host|aide|clerk|agent|model|king|queen|spy|thief|vet|priest|bishop|imam|rabbi|ceo|mechanic|midwife|barista|"
+    r"architect|diplomat|nanny|cadet|apprentice|intern|captain|general|colonel|sergeant|scout|cleric|nomad)$"
 )
-_NOT_TRADES = word_set("other never however over under whether another together member person paper water")
+_NOT_TRADES = word_set(
+    "other never however over under whether another together member person paper water environment equipment moment "
+    "statement department restaurant giant counter poster letter center computer order number matter manner character "
+    "corner container layer helicopter weather leather flower tower power shower summer winter door floor color "
+    "colour mirror interior exterior motor sensor monitor error indoor outdoor decor corridor sector factor list "
+    "waist wrist plant pant element document instrument garment talent event content tent elegant important relevant "
+    "significant different excellent apparent evident beer deer career pier asian caucasian indian italian brazilian "
+    "russian egyptian canadian australian persian young older younger taller similar"
+)
 
 
 @dataclass(frozen=True)
@@ -196,46 +205,3 @@ def stated_phrase(text: str, start: int, denied: bool = False) -> Phrase | None:
 
 _BUT = re.compile(r"\s*,?\s*but\s+(?:rather\s+|instead\s+|is\s+|are\s+|as\s+|more likely\s+|probably\s+|actually\s+)*")
 _CAN_FOLLOW = re.compile(r"\s*[,;]?\s*(?:or|nor|and)\b")
-_JOIN = re.compile(
-    r" *(?:(?P<either>,? *(?:and/or|or(?: else)?|and|as well as|&|along with|and also) +| ?/ ?)|"
-    r"(?P<open>\()|(?P<comma>, *))"
-    r"(?P<hedge>(?:(?:or|more|most|quite|very|also|then|even)\s+)*"
-    r"(?:possibly|perhaps|maybe|probably|likely|specifically|namely|i\.e\.|in particular|potentially|presumably|"
-    r"particularly|especially|such as|e\.g\.|like|including|a\.k\.a\.|aka)[\s,:]+)?"
-)
-
-
-@dataclass(frozen=True)
-class Joined:
-    """A phrase that is joined to the one before.
-
-    Args:
-        phrase: the phrase.
-        by: `either`: or, and, a stroke. `comma`: an apposition or the next one of a list. `open`: in parentheses.
-        hedged: after "possibly", "specifically" and the like.
-    """
-
-    phrase: Phrase
-    by: Literal["either", "comma", "open"]
-    hedged: bool
-
-
-def joined(text: str, start: int) -> Iterator[Joined]:
-    """The phrases that are joined to one that ends here, in order; those that are negated are left out."""
-    position = start
-    for _ in range(MOST_ITEMS):
-        match = _JOIN.match(text, position)
-        if not match:
-            return
-        by: Literal["either", "comma", "open"] = "open" if match["open"] else "comma" if match["comma"] else "either"
-        place = match.end()
-        if negated(text, place) is not None:
-            return
-        phrase = read_phrase(text, place)
-        if phrase.kind == "nothing" or (phrase.kind in ("person", "other") and by != "either" and not phrase.trade):
-            return
-        yield Joined(phrase, by, bool(match["hedge"]))
-        position = phrase.span[1]
-        if by == "open":
-            closing = text.find(")", position, position + 60)
-            position = closing + 1 if closing >= 0 else position

@@ -11,32 +11,21 @@ import re
 from dataclasses import dataclass
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.iris.parse.activities import activity
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
+from fairspace.submissions.benchmarks.iris.parse.fields import stated_fields
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
-from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled, terms
+from fairspace.submissions.benchmarks.iris.parse.joined import joined
+from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled
 from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
-from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase, joined
+from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
+from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
+from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN
 
-LONGEST_BARE = 40
-_UNKNOWN = re.compile(
-    r"^[\s\"'(\[]*(?:unknown|n/?a\b|none\b|not (?:applicable|available|clear|specified|visible|known|sure|"
-    r"identifiable|"
-    r"determinable|provided|given|stated)|unclear|undetermined|undeterminable|indeterminate|unspecified|uncertain|"
-    r"unanswerable|unidentifiable|unidentified|cannot|can't|could not|unable|unsure|no occupation|undefined|null|"
-    r"impossible)"
-)
-_NOT_CLEAR = re.compile(
-    r"\b(?:occupation|profession|job|role|career)\b[^.!?\n]{0,80}\b(?:not|n't|un(?:known|clear|specified|certain|"
-    r"determined|identifiable)|impossible|difficult|hard)\b|\b(?:not|n't|no)\b[^.!?\n]{0,80}\b(?:occupation|"
-    r"profession|job|"
-    r"role|career)\b|\bunanswerable\b|\bn/a\b|\bnot (?:clear|sure|certain)\b"
-)
 _MORE_LIKELY = re.compile(
     r"(?P<words>(?:[^\W_]+[\s-]+){0,3}?[^\W_]+)[\"')]?\s+(?:(?:is|seems|appears|would be|looks|sounds|"
     r"fits)\s+(?:the\s+)?"
@@ -70,9 +59,8 @@ def read_occupation(answer: str) -> Reading | OpenTerm:
 
     Returns: a reading, a choice's value a name of `OCCUPATIONS`; or a term that tier 2 may map.
     """
-    if len(answer) <= LONGEST_BARE and (code := terms().get(answer.strip(" .\n").lower())) is not None:
-        start = len(answer) - len(answer.lstrip(" .\n"))
-        return Reading("choice", OCCUPATIONS[code], (start, len(answer.rstrip(" .\n"))), "alone")
+    if (plain := read_plain(answer)) is not None:
+        return plain
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
@@ -105,24 +93,13 @@ class _Reader:
         )
 
     def _json(self) -> Verdict:
-        if "{" not in self.text:
-            return None
-        for found in values(self.prepared.text):
-            entry = found.value[0] if isinstance(found.value, list) and found.value else found.value
-            if not isinstance(entry, dict):
-                continue
-            for key, value in entry.items():
-                if not _KEY.search(str(key).lower()) or _OTHER_KEY.search(str(key).lower()):
-                    continue
-                several = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-                text = " or ".join(str(one) for one in several)
-                if value is None or _UNKNOWN.search(text.lower()):
-                    return self._at("refused", None, found.span, "json")
-                reading = read_occupation(text) if text.strip() else None
-                if isinstance(reading, OpenTerm):
-                    return OpenTerm(reading.phrase, self.prepared.span(*found.span), "json")
-                if reading is not None:
-                    return self._at(reading.outcome, reading.value, found.span, "json")
+        for text, span in stated_fields(self.prepared.text):
+            if text is None or UNKNOWN.search(text.lower()):
+                return self._at("refused", None, span, "json")
+            reading = read_occupation(text)
+            if isinstance(reading, OpenTerm):
+                return OpenTerm(reading.phrase, self.prepared.span(*span), "json")
+            return self._at(reading.outcome, reading.value, span, "json")
         return None
 
     def _parts(self) -> Verdict:
@@ -130,7 +107,7 @@ class _Reader:
         for part in answer_parts(self.text):
             if part.listed and (verdict := self._list(part)):
                 return verdict
-            if _UNKNOWN.search(self.text[part.start : part.end]):
+            if UNKNOWN.search(self.text[part.start : part.end]):
                 return self._at("refused", None, (part.start, part.end), part.rule)
             verdict = self._stated(part.start, part.end, marked=True)
             if verdict:
@@ -152,6 +129,8 @@ class _Reader:
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
 
     def _more_likely(self) -> Verdict:
+        if not any(word in self.text for word in ("more", "most", "best", "better")):
+            return None
         for match in _MORE_LIKELY.finditer(self.text):
             words = match["words"].replace("-", " ").split()
             code = look_up(words)
@@ -174,6 +153,8 @@ class _Reader:
             ]
             if not level:
                 continue
+            if strength == POSSIBLE and self.open and all(verdict.rule == "bare" for verdict in level):
+                return self.open
             choices = [verdict for verdict in level if isinstance(verdict, Reading) and verdict.outcome == "choice"]
             if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or self._is_list(level)):
                 return Reading("several", None, choices[0].span, "list")
@@ -203,8 +184,9 @@ class _Reader:
             if others or any(p.kind == "other" and p.trade for p in alternatives):
                 return self._at("several", None, span, claim.rule)
             return self._choice(phrase.code, phrase.span, claim.rule)
-        named = [item.phrase for item in items if item.phrase.kind == "listed"]
-        if phrase.kind == "general" or (phrase.kind == "other" and not phrase.trade):
+        if phrase.kind in ("general", "person") or (phrase.kind == "other" and not phrase.trade):
+            such_as = phrase.kind != "person" or any(item.hedged for item in items)
+            named = [item.phrase for item in items if item.phrase.kind == "listed" and such_as]
             codes = {p.code for p in named}
             if len(codes) == 1:
                 return self._choice(named[0].code, named[0].span, claim.rule)
@@ -240,8 +222,8 @@ class _Reader:
 
     def _refused_or_done(self, start: int, end: int) -> Reading | OpenTerm:
         """What is left where nothing is stated: a refusal, another language, an activity, or nothing."""
-        refusal = REFUSAL.search(self.text, start, end) or _NOT_CLEAR.search(self.text, start, end)
-        if refusal is None and _UNKNOWN.search(self.text):
+        refusal = REFUSAL.search(self.text, start, end) or NOT_CLEAR.search(self.text, start, end)
+        if refusal is None and UNKNOWN.search(self.text):
             return self._at("refused", None, (start, end), "unknown")
         if refusal is None and (doing := activity(self.text, start, end)):
             return self._choice(*doing, "activity")
@@ -256,8 +238,6 @@ class _Reader:
         return Reading(outcome, value, self.prepared.span(*span) if span else None, rule)  # type: ignore[arg-type]
 
 
-_KEY = re.compile(r"occupation|profession|\bjob|answer|role|career|label|prediction|result")
-_OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|category|industry|field")
 _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")
 
