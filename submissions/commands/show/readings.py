@@ -33,7 +33,7 @@ def show_report(report: Report, by: Split | None = None) -> None:
         if by == "family":
             shown = {part: tally for part, tally in shown.items() if tally.right < tally.n}
         if shown:
-            _counts(f"{name} by {_TITLES[by]}", _TITLES[by], shown)  # type: ignore[index]
+            _counts(f"{name} by {_TITLES[by]}", _TITLES[by], shown, families=by == "family")  # type: ignore[index]
     if by == "family":
         OUT.print("Families of which every answer is read right are left out.")
     for line in _errors(report):
@@ -49,16 +49,16 @@ def _by_benchmark(tasks: Mapping[str, Tally]) -> dict[str, dict[str, Tally]]:
     return by_benchmark
 
 
-def _counts(title: str, first: str, tallies: Mapping[str, Tally]) -> None:
+def _counts(title: str, first: str, tallies: Mapping[str, Tally], families: bool = True) -> None:
     table = new_table(title)
     table.add_column(first)
-    for header in _HEADERS:
+    for header in _HEADERS if families else [header for header in _HEADERS if "families" not in header]:
         table.add_column(header, justify="right", max_width=8)
     for name, tally in tallies.items():
         cells = (tally.n, _share(tally.right, tally.n), tally.false, tally.lost)
         alike = f"{tally.families_alike}/{tally.families}" if tally.families else "–"
         words = (_share(tally.right_male, tally.n_male), _share(tally.right_female, tally.n_female))
-        table.add_row(*map(cell, (shortened(name, 17), *cells, alike, *words)))
+        table.add_row(*map(cell, (shortened(name, 17), *cells, *([alike] if families else []), *words)))
     OUT.print(table)
 
 
