@@ -32,8 +32,8 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     ),
     "authors_reading": (
         "As the authors read answers",
-        "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These are "
-        "the values with their reading.",
+        "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These "
+        "are the values with their reading.",
     ),
     "labels_corrected": (
         "Labels corrected for their errors",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,18 +102,28 @@ class _Encoder(Protocol):
     def encode(self, sentences: list[str], **options: bool) -> NDArray[np.float32]: ...
 
 
+_KNOWN: WeakKeyDictionary[_Encoder, dict[str, tuple[int, float]]] = WeakKeyDictionary()
+"""Model -> text -> what is nearest to it: the records, readings and variants of a submission ask for the same texts."""
+_MOST_KNOWN = 200_000
+
+
 def nearest_occupations(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-    """(n,) the occupation that is nearest to each text, and the cosine of the two."""
+    """(n,) the occupation that is nearest to each text, and the cosine of the two. A text is embedded once."""
     model = _model()
-    names = np.asarray(model.encode([clean(name) for name in OCCUPATIONS], normalize_embeddings=True))
-    similarity = np.empty((len(texts), len(OCCUPATIONS)))
-    with progress("Mapping occupations", len(texts)) as advance:
-        for start in range(0, len(texts), _BATCH):
-            batch = texts[start : start + _BATCH]
-            embedded = np.asarray(model.encode(batch, normalize_embeddings=True, show_progress_bar=False))
-            similarity[start : start + len(batch)] = np.round(embedded @ names.T, 4)
-            advance(len(batch))
-    return similarity.argmax(axis=1), similarity.max(axis=1)
+    known = _KNOWN.setdefault(model, {})
+    if len(known) > _MOST_KNOWN:
+        known.clear()
+    if new := [text for text in texts if text not in known]:
+        names = np.asarray(model.encode([clean(name) for name in OCCUPATIONS], normalize_embeddings=True))
+        with progress("Mapping occupations", len(new)) as advance:
+            for start in range(0, len(new), _BATCH):
+                batch = new[start : start + _BATCH]
+                embedded = np.asarray(model.encode(batch, normalize_embeddings=True, show_progress_bar=False))
+                similarity = np.round(embedded @ names.T, 4).astype(np.float64)
+                known |= zip(batch, zip(similarity.argmax(axis=1), similarity.max(axis=1), strict=True), strict=True)
+                advance(len(batch))
+    occupations, cosines = zip(*(known[text] for text in texts), strict=True) if texts else ((), ())
+    return np.array(occupations, np.int64), np.array(cosines, np.float64)
 
 
 @lru_cache
