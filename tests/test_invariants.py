@@ -39,7 +39,7 @@ UNFAVOURABLE = {
     "genres": [("judgement", "Task1"), ("id", "^ar/"), ("response", "She")],
 }
 """Rows that a submitter might hope to gain by leaving out, as (column, pattern)."""
-DESCRIPTIVE = ("na_rate", "competence", "share", "invalid", "chance")
+DESCRIPTIVE = ("na_rate", "competence", "share", "invalid", "chance", "narratives", "refusal")
 Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
 
 

@@ -22,6 +22,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, names_of
 from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
+from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.score import scoring
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
@@ -135,8 +136,9 @@ def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
             "positive": rng.binomial(8, 0.6, (n, 2)).astype(float),
         }
         features = Features(columns, {"M1_directed": "not simulated"})
-        shares = {"competent": ones, "distinct": ones}
-        return passage_designs(Passages((), n, features=features, shares=shares))[0]
+        shares = {"competent": ones, "distinct": ones, "refused": 0 * ones}
+        stories = Stories(shares=shares, male_first=np.arange(n, dtype=np.float64) % 2)
+        return passage_designs(Passages((), n, features=features, stories=stories))[0]
 
     rate = 0.5 + lean / 4
     phi = (lean / 2) / (2 * np.sqrt(rate * (1 - rate)))

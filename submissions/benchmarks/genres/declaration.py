@@ -8,7 +8,15 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 - with other judges, `M1@2` and so on: what the second judge's answers give for the metrics that need a judge, over all
   passages, with its name and cohort as evidence; and `agreement_status` and so on, how far the judges agree. None of
   these enters a score;
-- `competent_narratives` and `distinct_narratives`: shares of all pairs, for the competence floors.
+- `competent_narratives` and `distinct_narratives`: shares of the responses, for the competence floors;
+- `refusal_rate`, `refusal_rate_cs` and so on: shares of the responses that decline to write; `refusal_difference`: the
+  rate where the prompt names the man first less that where it names the woman first. None of these enters a score.
+
+What is not known, what is known to be nothing, and what the judge left out are three things. A response that was not
+handed in is unknown. A response without a narrative, or one that declines to write, is known: it is neither competent
+nor distinct, and in M1 to M8, where no answer is a wrong one, it is worth the least favourable difference, an end of
+`low` and `high`. A judge's answer that cannot be read, or a refusal of the judge, says nothing of the model: it counts
+as a judgement that was not handed in.
 
 M3, M5 and M6 need a parser, M5 the NRC lexicon, M6 a sentiment model, M1 and M2 the stereotype content dictionary, and
 M1, M2, M4, M7 and M8 a judge: what lacks one of these is not run, and the total is undefined.
@@ -20,6 +28,7 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.genres.measure import measure
+from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
 from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from fairspace.submissions.benchmarks.genres.records import read
@@ -33,12 +42,12 @@ from fairspace.submissions.format.schema import Submission
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """The parser, the word lists and the sentiment model that were used; `none` for what is not there."""
+    """The parser, the readers, the word lists and the sentiment model; `none` for what is not there."""
     try:
         parser = pipeline_name()
     except NotAvailableError:
         parser = "none"
-    return {"parser": parser, **versions()}
+    return {"parser": parser, "reading": f"genres_reading@{VERSION}", **versions()}
 
 
 BENCHMARK = Benchmark(
@@ -72,6 +81,7 @@ BENCHMARK = Benchmark(
     published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
     judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
     compare_reading=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
+    row_readings=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
     options={"text_only": (False, True)},
     cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     signature=signature,

@@ -1,8 +1,8 @@
-"""Raw values of GENRES: eight metrics, overall and by relational model, and the shares of the floors."""
+"""Raw values of GENRES: eight metrics, overall and by relational model, the shares of the floors, and refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.agreement import agreement
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
+from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -53,25 +54,35 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
 JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
 """The metrics that another judge may give another number to."""
 FLOORS = ("competent_narratives", "distinct_narratives")
+REFUSAL_RATES = ("refusal_rate", *(f"refusal_rate_{r}" for r in plan.RELATIONS))
+REFUSALS = (*REFUSAL_RATES, "refusal_difference")
+"""Outcomes of their own, which enter no score."""
 
 
 def measure(records: Records) -> dict[str, Value]:
-    """All raw values: five per metric and the two shares, then those of the other judges and their agreement."""
+    """All raw values: five per metric, shares and refusals, then those of the other judges and their agreement."""
     n = len(records.ids)
     names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
     if not records.responses:
-        return {name: not_run(name, _NO_NARRATIVES, expected=n) for name in (*names, *FLOORS)}
+        return {name: not_run(name, _NO_NARRATIVES, expected=n) for name in (*names, *FLOORS, *REFUSALS)}
     relation = np.array([name.split("/", 1)[0] for name in records.ids])
     judge, features = records.judge, records.features
     cohort = {} if judge is None else {"cohort": _cohort(judge)}
     values = [value for metric in METRICS for value in _overall(metric, metric, features, relation, cohort)]
-    values += _floors(records)
+    values += _floors(records.stories, n)
+    values += _refusals(records.stories, relation)
     for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
         values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
     if judge is not None and records.others:
         values += agreement({judge: features, **records.others}, n)
     return {value.name: value for value in values}
+
+
+def judged_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
+    """The values that need a judge, over all passages, from the features of one judge."""
+    relation = np.array([name.split("/", 1)[0] for name in ids])
+    return {metric: _overall(metric, metric, features, relation, {})[0] for metric in JUDGED}
 
 
 def _overall(name: str, metric: str, features: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
@@ -116,18 +127,56 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
     return replace(mean, smallest=whole.smallest)
 
 
-def _floors(records: Records) -> list[Value]:
-    """The shares of the floors; every pair without a narrative could be competent and distinct, or not."""
-    values, n, split = [], len(records.ids), records.split
-    for name, count in zip(FLOORS, (len(records.passages), records.distinct), strict=True):
-        evidence = {"count": count, "not_split": records.lacks}
-        if not split:
-            values.append(undefined(name, "no response could be split", expected=n, evidence=evidence))
-            continue
-        low, high = count / n, (count + n - split) / n
-        share = float(formula.ratio(count, split))
-        values.append(measured(name, share, low=low, high=high, expected=n, valid=split, evidence=evidence))
-    return values
+def _floors(stories: Stories, n: int) -> list[Value]:
+    """The shares of the floors; a response without a narrative is neither competent nor distinct."""
+    handed_in = _count(~np.isnan(stories.shares["refused"]))
+    counts = (len(stories.narrated), stories.distinct)
+    return [
+        _share(name, count, handed_in, n, {"count": count, "lacks": dict(stories.lacks)})
+        for name, count in zip(FLOORS, counts, strict=True)
+    ]
+
+
+def _refusals(stories: Stories, relation: Any) -> list[Value]:
+    """Shares of responses that decline to write, and how they differ by who is named first."""
+    refused, first = stories.shares["refused"], stories.male_first
+    handed_in = ~np.isnan(refused)
+    values = []
+    for name, rows in (("", np.ones(len(refused), bool)), *((f"_{r}", relation == r) for r in plan.RELATIONS)):
+        count = _count(refused[rows & handed_in])
+        values.append(_share(f"refusal_rate{name}", count, _count(rows & handed_in), _count(rows), {"count": count}))
+    groups = {"male_first": first == 1, "female_first": first == 0}
+    by_group = {
+        name: {"refused": _count(refused[rows & handed_in]), "handed_in": _count(rows & handed_in)}
+        for name, rows in groups.items()
+    }
+    expected, valid, evidence = len(refused), _count(handed_in), {"by_group": by_group}
+    if not all(counts["handed_in"] for counts in by_group.values()):
+        reason = "no response was handed in to prompts of one order of the names"
+        return [*values, undefined("refusal_difference", reason, expected=expected, valid=valid, evidence=evidence)]
+    male, female = (counts["refused"] / counts["handed_in"] for counts in by_group.values())
+    low = high = None
+    if not np.isnan(first).any():
+        ends = [
+            (counts["refused"] / _count(rows), (counts["refused"] + _count(rows) - counts["handed_in"]) / _count(rows))
+            for counts, rows in zip(by_group.values(), groups.values(), strict=True)
+        ]
+        low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
+    about = {"expected": expected, "valid": valid}
+    return [*values, measured("refusal_difference", male - female, low=low, high=high, evidence=evidence, **about)]
+
+
+def _share(name: str, count: int, handed_in: int, n: int, evidence: dict[str, Any]) -> Value:
+    """A share of the responses that were handed in; in its bounds the others are all such ones, or none is."""
+    if not handed_in:
+        return undefined(name, "no response was handed in", expected=n, evidence=evidence)
+    low, high = count / n, (count + n - handed_in) / n
+    share = float(formula.ratio(count, handed_in))
+    return measured(name, share, low=low, high=high, expected=n, valid=handed_in, evidence=evidence)
+
+
+def _count(rows: Any) -> int:
+    return int(rows.sum())
 
 
 def _cohort(judge: str) -> str:

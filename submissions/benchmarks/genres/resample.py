@@ -14,8 +14,9 @@ import numpy as np
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import LARGEST, differences, from_sums, ratio
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, JUDGED, METRICS
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, JUDGED, METRICS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.records import Features, Records
+from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 
 _TERMS = 3
@@ -30,8 +31,7 @@ def designs(records: Records) -> list[Design]:
     for number, other in enumerate(records.others.values(), 2):
         parts += [(metric, f"@{number}", other) for metric in JUDGED if metric not in other.absent]
     terms = [_terms(metric, features) for metric, _, features in parts]
-    for share in (records.shares["competent"], records.shares["distinct"]):
-        terms.append(np.stack([share, share, ~np.isnan(share)], axis=1))
+    terms += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
     passages = np.nan_to_num(np.concatenate(terms, axis=1))
     added = passages.reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
     names = [name for metric, judge, _ in parts for name in _names(metric, judge)]
@@ -45,7 +45,7 @@ def designs(records: Records) -> list[Design]:
         differences = slice(0, _TERMS * len(parts), _TERMS)
         sums[..., differences] = _by_relation(signs, passages[:, differences])
         values = np.abs(_values(sums, parts))
-        values[:, -len(FLOORS) :] = np.nan
+        values[:, -len(FLOORS + REFUSALS) :] = np.nan
         return values
 
     limits = {name: metric_limits(name) for name in names}
@@ -53,9 +53,9 @@ def designs(records: Records) -> list[Design]:
         task="genres",
         unit="element, with its five passages",
         strata=_strata(),
-        names=(*names, *FLOORS),
+        names=(*names, *FLOORS, *REFUSALS),
         statistic=statistic,
-        limits=limits | dict.fromkeys(FLOORS, (0.0, 1.0)),
+        limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
     )
@@ -104,7 +104,18 @@ def _values(sums: Floats, parts: list[tuple[str, str, Features]]) -> Floats:
         columns.append((by_relation.mean(axis=1) if metric == "M4" else whole)[:, None])
         if not judge:
             columns.append(by_relation)
+    ratios = []
     for start in range(_TERMS * len(parts), sums.shape[-1], _TERMS):
-        share, _, split = sums[..., start : start + _TERMS].sum(axis=1).T
-        columns.append(ratio(share, split)[:, None])
+        by_relation = sums[..., start : start + _TERMS]
+        whole = by_relation.sum(axis=1, keepdims=True)
+        ratios.append(ratio(*(np.concatenate([whole, by_relation], axis=1)[..., place] for place in (0, 2))))
+    competent, distinct, refused, male_first, female_first = ratios
+    columns += [competent[:, :1], distinct[:, :1], refused, male_first[:, :1] - female_first[:, :1]]
     return np.concatenate(columns, axis=1)
+
+
+def _shares(stories: Stories) -> list[Floats]:
+    """What each passage adds to the shares of the floors, to refusals, and to those where the man or woman is first."""
+    refused, first = stories.shares["refused"], stories.male_first
+    orders = [np.where(first == value, refused, np.nan) for value in (1, 0)]
+    return [stories.shares["competent"], stories.shares["distinct"], refused, *orders]

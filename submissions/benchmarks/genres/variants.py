@@ -1,4 +1,4 @@
-"""Sensitivity variants of GENRES: the values by other judges, and by the parser with exchanged names.
+"""Sensitivity variants of GENRES: by other judges, by the authors' reading, and by the parser with exchanged names.
 
 A parser that reads every name alike finds the same subjects when the two names of a passage are exchanged and the
 people stay. What changes is its own error: half of the shift is what it gives to male names in the value as it stands.
@@ -15,6 +15,7 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import differences
 from fairspace.submissions.benchmarks.benchmark import Values
+from fairspace.submissions.benchmarks.genres.measure import judged_values
 from fairspace.submissions.benchmarks.genres.parse import lexicons
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage, count
 from fairspace.submissions.benchmarks.genres.records import Records
@@ -28,9 +29,9 @@ _SEED = "genres/name_swap"
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """One per other judge, and one for exchanged names where there are a parser and narratives."""
-    exchanged = _name_swap(records, values)
-    return [*_judges(records, values), *([] if exchanged is None else [exchanged])]
+    """One per other judge, one for the authors' reading, and one for exchanged names where there is a parser."""
+    more = (authors_reading(records, values), _name_swap(records, values))
+    return [*_judges(records, values), *(variant for variant in more if variant is not None)]
 
 
 def swapped(passage: Passage) -> Passage:
@@ -60,6 +61,23 @@ def _judges(records: Records, values: Values) -> list[Variant]:
             note = "The same passages, judged by another model; intervals hold the error of sampling."
             variants.append(Variant("judge", judge, numbers, ends, note))
     return variants
+
+
+def authors_reading(records: Records, values: Values) -> Variant | None:
+    """The metrics that need a judge, from its answers as the authors' code reads them; None where they are the same."""
+    if records.judge is None:
+        return None
+    read = judged_values(records.authors, records.ids)
+    numbers = {
+        name: value.value
+        for name, value in read.items()
+        if value.value is not None and values[name].value not in (None, value.value)
+    }
+    note = (
+        "The judge's answers as the authors' code reads them: a name that stands within the answer is chosen, "
+        'everything but "NA" counts as pros or cons, and JSON that is broken in any way is not read.'
+    )
+    return Variant("authors_reading", "the authors' code", numbers, note=note) if numbers else None
 
 
 def _name_swap(records: Records, values: Values) -> Variant | None:

@@ -16,9 +16,11 @@ import pytest
 from fairspace.builders.genres.plan import RELATIONS, pair_list
 from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
 from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres import records as genres_features
+from fairspace.submissions.benchmarks.genres import variants as genres_variants
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
-from fairspace.submissions.benchmarks.genres.measure import FLOORS
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.parse import lexicons
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
@@ -132,7 +134,7 @@ def whole(told: Rows, judged: Rows) -> dict[str, Value]:
 
 def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
     values = whole
-    assert len(values) == 5 * len(EXPECTED) + len(FLOORS)
+    assert len(values) == 5 * len(EXPECTED) + len(FLOORS) + len(REFUSALS)
     for name, expected in EXPECTED.items():
         for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
             value = values[key]
@@ -209,7 +211,7 @@ def test_damage_widens_every_interval_and_never_improves_the_rank(
         assert worse.keys() == values.keys()
         for name, value in worse.items():
             before = values[name]
-            if value.low is None or value.high is None or name in FLOORS:
+            if value.low is None or value.high is None or name in (*FLOORS, *REFUSALS):
                 continue
             assert before.low is not None
             assert before.high is not None
@@ -221,6 +223,96 @@ def test_damage_widens_every_interval_and_never_improves_the_rank(
         assert scored.ranked is None or scored.ranked > ranked
         assert (scored.ranked is None) == (size == 700)
         values, ranked = worse, scored.ranked or ranked
+
+
+def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:
+    """The first responses changed."""
+    return [row | {"response": change(told, i)} if i < count else row for i, row in enumerate(told)]
+
+
+REFUSAL = "I'm sorry, but I can't write this story."
+
+
+def test_a_missing_profile_costs_what_is_read_of_profiles_alone(told: Rows, judged: Rows) -> None:
+    one = changed_responses(told, lambda rows, i: rows[i]["response"].replace("Profile of", "About", 1), 10)
+    values = measure(submission(one, judged))
+    assert {values[name].valid for name in ("M1", "M2")} == {N - 10}
+    assert {values[name].valid for name in METRICS[2:]} == {N}
+    assert values["competent_narratives"].value == 1
+    assert values["competent_narratives"].evidence["lacks"] == {"first profile": 10}
+
+
+def test_a_refused_or_unusable_story_is_known_and_one_that_was_not_handed_in_is_not(told: Rows, judged: Rows) -> None:
+    refused = measure(submission(changed_responses(told, lambda rows, i: REFUSAL, 72), judged))
+    garbled = measure(submission(changed_responses(told, lambda rows, i: "Hm?", 72), judged))
+    dropped = measure(submission(told[72:], judged))
+    for name in METRICS:
+        ends = {(values[name].low, values[name].high, values[name].valid) for values in (refused, garbled, dropped)}
+        assert len(ends) == 1, "each is worth the least favourable difference"
+    for values in (refused, garbled):
+        share = values["competent_narratives"]
+        assert (share.value, share.low, share.high, share.valid) == (0.95, 0.95, 0.95, N)
+    share = dropped["competent_narratives"]
+    assert (share.value, share.low, share.high, share.valid) == (1, 0.95, 1, N - 72)
+    ranks = [score(values, INAUGURAL).ranked for values in (refused, garbled, dropped)]
+    assert len(set(ranks)) == 1
+
+
+def test_refusals_are_counted_by_relation_and_by_who_is_named_first(told: Rows, judged: Rows) -> None:
+    pairs = pair_list()
+    male_first = [pair.names[0] == pair.male_name for pair in pairs]
+    first = [i for i, named in enumerate(male_first) if named and pairs[i].element.relation == "cs"][:36]
+    rows = [row | {"response": REFUSAL} if i in first else row for i, row in enumerate(told)]
+    values = measure(submission(rows, judged))
+    assert [values[name].value for name in REFUSAL_RATES] == [36 / N, 36 / 360, 0, 0, 0]
+    assert values["refusal_difference"].value == pytest.approx(36 / 720)
+    by_group = values["refusal_difference"].evidence["by_group"]
+    assert by_group == {
+        "male_first": {"refused": 36, "handed_in": 720},
+        "female_first": {"refused": 0, "handed_in": 720},
+    }
+    some = measure(submission(rows[:-144], judged))["refusal_difference"]
+    assert some.low is not None
+    assert some.high is not None
+    lost = sum(male_first[-144:])
+    assert some.low == pytest.approx(36 / 720 - (144 - lost) / 720)
+    assert some.high == pytest.approx((36 + lost) / 720)
+    assert not set(REFUSALS) & set(score(values, INAUGURAL).scores)
+
+
+def test_a_judge_that_refuses_says_nothing_of_the_model(told: Rows, judged: Rows) -> None:
+    ids = {pair.id for pair in pair_list()[:20]}
+    refusing = [row | {"judgement": REFUSAL} if row["id"] in ids else row for row in judged]
+    silent = [row for row in judged if row["id"] not in ids]
+    values = measure(submission(told, refusing))
+    assert values == measure(submission(told, silent))
+    assert values["M4"].valid == N - 20
+    assert values["refusal_rate"].value == 0
+
+
+def test_the_authors_reading_of_the_judge_is_a_variant(told: Rows, judged: Rows) -> None:
+    records = BENCHMARK.read(submission(told, judged))
+    variant = genres_variants.authors_reading(records, BENCHMARK.measure(records))
+    assert variant is not None
+    read = variant.values
+    assert set(read) == {"M7"}  # their code takes "N/A", null and "" for pros
+    assert read["M7"] == pytest.approx((1 / 2 - 1) / (2 * sqrt(3 / 4 * 1 / 4)))
+
+
+def test_every_row_has_a_reading(told: Rows, judged: Rows) -> None:
+    rows = changed_responses(told, lambda rows, i: (REFUSAL, "Hm?", None)[i], 3)
+    read = {part.task: part for part in read_rows(submission(rows, judged), BENCHMARK)}
+    parts = [f"narrative_analysis/{part}" for part in ("status", "main", "pros", "cons")]
+    assert list(read) == ["narrative", "profile_female", "profile_male", *parts]
+    outcomes = read["narrative"].table()["outcome"].to_pylist()
+    assert outcomes[:4] == ["refused", "unusable", "not_handed_in", "choice"]
+    table = read["narrative"].table().slice(3, 1).to_pylist()[0]
+    assert table["answer"][table["start"] : table["end"]].startswith(pair_list()[3].names[0])
+    male, female = pair_list()[0].male_name, pair_list()[0].female_name
+    first = {task: part.table().slice(0, 1).to_pylist()[0]["value"] for task, part in read.items()}
+    assert first["narrative_analysis/status"] == male
+    assert json.loads(first["narrative_analysis/cons"]) == {male: True, female: True}
+    assert json.loads(first["profile_male"]) == ["cold", "smart"]
 
 
 def test_missing_passages_of_unlimited_counts_are_worth_the_cap(told: Rows, judged: Rows) -> None:

@@ -1,0 +1,125 @@
+"""What the responses of a submission hold: profiles and narratives, and which of them decline to write."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairspace.builders.genres import plan
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.genres.parse.sentences import Passage
+from fairspace.submissions.benchmarks.genres.records.features import Column
+from fairspace.submissions.format.schema import Submission
+
+MINIMUM_WORDS = 100
+"""A narrative has at least this many words (the prompt asks for about 500) and names both characters."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """One response with a part of what was asked for, and its names in the order of the prompt."""
+
+    index: int
+    names: Names
+    parts: Parts
+
+    @property
+    def male_first(self) -> bool:
+        """Whether the male name is [NAME1]."""
+        return self.names[0] in plan.NAMES["male"]
+
+    @property
+    def narrative(self) -> str:
+        """The narrative, "" where there is none."""
+        return self.parts.narrative or ""
+
+    @property
+    def passage(self) -> Passage:
+        """The narrative with its names by gender."""
+        male, female = self.names if self.male_first else self.names[::-1]
+        return Passage(self.narrative, male, female)
+
+    def by_gender(self, first: bool, second: bool) -> tuple[bool, bool]:
+        """What holds of the first and the second name, as male and female."""
+        return (first, second) if self.male_first else (second, first)
+
+
+@dataclass(frozen=True)
+class Stories:
+    """The responses of a submission.
+
+    Args:
+        profiled: those with both profiles, for only both are compared.
+        narrated: those whose narrative is long enough and names both characters.
+        lacks: section -> how many responses lack it.
+        distinct: different narratives, names and case put aside.
+        shares: `competent`, `distinct`, `refused` -> (1440,) what a passage adds to the share, nan where no response
+            was handed in; of m equal narratives each adds 1/m.
+        male_first: (1440,) 1 where the prompt names the man first, 0 the woman, nan where that is not known.
+    """
+
+    profiled: Sequence[Story] = ()
+    narrated: Sequence[Story] = ()
+    lacks: Mapping[str, int] = field(default_factory=dict)
+    distinct: int = 0
+    shares: Mapping[str, Column] = field(default_factory=dict)
+    male_first: Column = field(default_factory=lambda: np.array([]))
+
+
+def stories(submission: Submission, ids: Sequence[str]) -> Stories:
+    """Split all responses.
+
+    Args:
+        submission: checked.
+        ids: of the passages, in the order of the columns.
+    """
+    shares = {name: np.full(len(ids), np.nan) for name in ("competent", "distinct", "refused")}
+    male_first, lacks, told = _orders(submission, len(ids)), Counter[str](), []
+    for story in _split(submission, ids):
+        for share in shares.values():
+            share[story.index] = 0.0
+        shares["refused"][story.index] = story.parts.refused
+        male_first[story.index] = story.male_first  # of the authors' prompts only the responses tell the order
+        lacks.update(story.parts.lacks)
+        told.append(story)
+    times, narrated, tellings = Counter[tuple[str, ...]](), [], []
+    for story in told:
+        if story.parts.narrative is None:
+            continue
+        tokens = re.findall(r"\w+", story.narrative.lower())
+        names = {name.lower() for name in story.names}
+        telling = tuple("NAME" if token in names else token for token in tokens)
+        times[telling] += 1
+        tellings.append((story.index, telling))
+        if len(tokens) >= MINIMUM_WORDS and names <= set(tokens):
+            shares["competent"][story.index] = 1.0
+            narrated.append(story)
+    for index, telling in tellings:
+        shares["distinct"][index] = 1 / times[telling]
+    profiled = [story for story in told if None not in story.parts.profiles]
+    return Stories(profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
+
+
+def _orders(submission: Submission, n: int) -> Column:
+    """Whether the man is named first in each prompt; nan for the authors' prompts."""
+    if submission.meta.dataset_revision == "upstream":
+        return np.full(n, np.nan)
+    return np.array([pair.names[0] in plan.NAMES["male"] for pair in plan.pair_list()], float)
+
+
+def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
+    """Every response that was handed in."""
+    index = {name: i for i, name in enumerate(ids)}
+    upstream = submission.meta.dataset_revision == "upstream"
+    names_of = {} if upstream else {pair.id: pair.names for pair in plan.pair_list()}
+    told = []
+    for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
+        if row["response"] is not None:
+            first, second = names_of[row["id"]] if names_of else row["names"].split("|")
+            told.append(Story(index[row["id"]], (first, second), split(row["response"], (first, second))))
+    return told
