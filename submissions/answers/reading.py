@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -16,6 +18,8 @@ OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")
 NOT_HANDED_IN = -1
 """`Readings.outcomes` of a row without an answer."""
 Key = TypeVar("Key")
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -91,3 +95,23 @@ def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[s
             distinct.append(read(texts[text], key))
         place[row] = at
     return Readings(distinct, place)
+
+
+def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
+    """The same function, which remembers its last result for as long as what it was given is there.
+
+    A submission's rows are read for its values and shown as evidence; they are the same rows. What is given must not
+    change, and is told apart by identity.
+    """
+    last: list[tuple[weakref.ref[Given], Result]] = []
+
+    @wraps(read)
+    def reading(given: Given) -> Result:
+        kept = last[-1] if last else None
+        if kept is not None and kept[0]() is given:
+            return kept[1]
+        result = read(given)
+        last[:] = [(weakref.ref(given, lambda gone: last.clear() if last and last[-1][0] is gone else None), result)]
+        return result
+
+    return reading

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, Readings, read_column
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Readings, read_column, read_once
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
@@ -134,6 +134,7 @@ def read(submission: Submission) -> Records:
     return Records({cell.name: _answers(cell, choices[cell.task]) for cell in CELLS})
 
 
+@read_once
 def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
     """The readings of the rows of every task: a side for vision, a group for language."""
     revision = submission.meta.dataset_revision
@@ -148,7 +149,7 @@ def _choices(submission: Submission, task: str) -> tuple[Integers, Booleans] | N
         return None
     ids = plan.ids(task, submission.meta.dataset_revision)
     items = item_index(ids, rows)
-    readings = read_rows(rows, task, items)
+    readings = row_readings(submission)[task]
     values = SIDES if task.startswith("vision_") else plan.GROUPS[plan.task_attribute(task)]
     choice = np.full(len(ids), NOT_AVAILABLE, dtype=np.int64)
     given = np.zeros(len(ids), dtype=bool)

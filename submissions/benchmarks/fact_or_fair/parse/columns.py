@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, Draws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.submissions.answers.reading import Reading, Readings, read_column
+from fairspace.submissions.answers.reading import Reading, Readings, read_column, read_once
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
@@ -34,6 +34,7 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
     }
 
 
+@read_once
 def objective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[Question]]:
     """The query of each answer to `llm_objective`, a place among the ids, and its reading: a group's name."""
     rows, keys = submission.rows("responses", "llm_objective"), ids("llm_objective", submission.meta.dataset_revision)
@@ -48,6 +49,7 @@ def questions_of(keys: pa.Array) -> list[Question]:
     return [Question(attribute, level, statistic) for _, statistic, level, attribute in parts]
 
 
+@read_once
 def subjective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[int]]:
     """The query of each answer to `llm_subjective`, a place among the ids, and its reading: a letter."""
     rows = submission.rows("responses", "llm_subjective")

@@ -1,0 +1,66 @@
+"""Readings of a column, and a reading that is remembered."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Reading, read_column, read_once
+
+
+def test_equal_answers_to_equal_items_are_read_once() -> None:
+    read: list[tuple[str, int]] = []
+
+    def reader(answer: str, key: int) -> Reading:
+        read.append((answer, key))
+        return Reading("choice", key) if answer else Reading("unusable")
+
+    answers = pa.chunked_array([["a", "a", "b"], [None, "a", ""]])
+    readings = read_column(answers, [1, 1, 1, 1, 2, 2], reader)
+    assert read == [("a", 1), ("b", 1), ("a", 2), ("", 2)]
+    assert readings.outcomes().tolist() == [0, 0, 0, NOT_HANDED_IN, 0, 3]
+    np.testing.assert_array_equal(readings.values(float), [1, 1, 1, np.nan, 2, np.nan])
+
+
+class Given:
+    """Something that can be told apart and go away."""
+
+
+def test_what_was_read_last_is_remembered_as_long_as_it_is_there() -> None:
+    times: list[int] = []
+
+    @read_once
+    def read(given: Given) -> list[int]:
+        """A docstring."""
+        times.append(1)
+        return [len(times)]
+
+    first, second = Given(), Given()
+    assert read(first) is read(first)
+    assert read(second) == [2]
+    assert read(first) == [3]  # only the last one
+    kept = weakref.ref(first)
+    del first
+    gc.collect()
+    assert kept() is None
+    assert read(second) == [4]
+    assert read.__doc__ == "A docstring."
+
+
+def test_a_result_does_not_outlive_what_it_was_read_from() -> None:
+    class Result:
+        """Can be watched."""
+
+    @read_once
+    def read(given: Given) -> Result:
+        return Result()
+
+    given = Given()
+    result = weakref.ref(read(given))
+    assert result() is not None
+    del given
+    gc.collect()
+    assert result() is None
