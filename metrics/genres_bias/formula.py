@@ -1,9 +1,10 @@
 """The eight gender bias metrics of GENRES, each male minus female.
 
 Source: GENRES, section 3.3 (M1-M8). Every function takes per-passage arrays or counts of the valid passages, and how
-many are missing (absent, refused, not split into profiles and narrative, judgement failed). It returns
-`(value, low, high)`: `value` from the valid passages, `low` and `high` over everything that the missing ones could
-have been; nan where undefined. 0 is ideal, above 0 favours male and below 0 female characters.
+many are missing: absent, judgement failed, or a response that declines or lacks the section, for which the least
+favourable difference counts. It returns `(value, low, high)`: `value` from the valid passages, `low` and `high` over
+everything that the missing ones could have been; nan where undefined. 0 is ideal, above 0 favours male and below 0
+female characters.
 
 `differences` says what one passage adds to a metric, `from_sums` what sums over passages make of it, with any leading
 axes: for one submission, or for many resamples at once. The eight functions take their values from these.

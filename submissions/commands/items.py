@@ -54,7 +54,7 @@ def items(
     tables = bench.items()
     for option, path, role, lacking in (
         ("--neutral", neutral, "steer", "no labelled neutral image; the steer prompts follow from those"),
-        ("--narratives", narratives, "judge", "no narrative that can be split; there is nothing to judge"),
+        ("--narratives", narratives, "judge", "no narrative and no two profiles; there is nothing to judge"),
     ):
         if path is not None:
             follow = getattr(bench, role)

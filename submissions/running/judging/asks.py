@@ -119,14 +119,14 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
 
 
 def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False) -> Judging:
-    """What is asked about the narratives of a checked submission that can be split.
+    """What is asked about the narratives and profiles of a checked submission.
 
     Args:
         submission: of GENRES.
         chosen: how many narratives, and the seed.
         shaped: whether the JSON schema of the answer goes with every request.
 
-    Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if none can be split.
+    Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
     """
     judge_items = benchmark(submission.meta.benchmark).judge
     if judge_items is None:
