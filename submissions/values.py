@@ -1,8 +1,9 @@
 """A measured value and its state: a number, undefined with a reason, or not run.
 
-Every number that fairspace shows is a `Value`. `value` is what the valid samples say. `low` and `high` enclose it over
-everything that the missing, failed and refused samples could have been (at full coverage both equal `value`); the
-ranked number is the worse of the two. Nothing that is missing ever becomes a 0 (design, invariants 1 and 2).
+Every number that fairspace shows is a `Value`. `value` is what the samples say that were handed in. `low` and `high`
+enclose it over everything that the missing samples could have been: those that were not handed in, and images that
+cannot be labelled. At full coverage both equal `value`; the ranked number is the worse of the two. Nothing that is
+missing ever becomes a 0. An answer that refuses or cannot be used is not missing but known (design, invariants 1, 2).
 """
 
 from __future__ import annotations
