@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.loose_json import Found, values
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key, key_of
@@ -30,8 +30,8 @@ quotes details why basis support analysis thought thoughts occupation interests
 """
 _REASON = frozenset(_ASIDES.split())
 _NAMING = frozenset({"name", "character", "person", "who"})
-
-
+_DEEPEST = 8
+Span = tuple[int, int]
 Fields = Mapping[Key, Field]
 
 
@@ -54,14 +54,22 @@ def printed_fields(text: str, names: Names) -> Fields:
         pairs = json.loads(text, object_pairs_hook=list)
     except (ValueError, RecursionError):
         return {}
-    known, fields = _printed_keys(names), {}
+    known, fields, place = _printed_keys(names), {}, (0, 0)
     for name, value in pairs:
         key = known.get(name)
         if key is None or key in fields or not isinstance(value, str) or is_form(value):
             return {}
         if key.kind:
-            fields[key] = Field(value, (0, len(text)), "json")
+            place = _place(text, name, value, place[1], len(text))
+            fields[key] = Field(value, place, "json")
     return fields
+
+
+def _place(text: str, key: str, value: str, start: int, end: int) -> Span:
+    """Where a value stands after its key; right behind the key if it is written otherwise than it reads."""
+    behind = max(text.find(key, start, end), start) + len(key)
+    place = text.find(value, behind, end)
+    return (place, place + len(value)) if place >= 0 else (behind, behind)
 
 
 def fields_of(prepared: Prepared, names: Names) -> Fields:
@@ -71,7 +79,7 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
     fields: dict[Key, Field] = {}
     for found in objects:
         if found.stage != "repaired json":
-            fields |= _flat(found.value, found.span, found.stage, names)
+            fields |= _flat(text, found, names)
     if "{" in text or re.search(r"\A\s*[\"']", text):
         fields = {
             **_quoted_keys(text, [found.span for found in objects if found.stage != "repaired json"], names),
@@ -80,7 +88,7 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
     for found in objects:
         if found.stage == "repaired json":
             # A repaired object may have an end that the answer has not: an empty text of it says nothing.
-            repaired = _flat(found.value, found.span, found.stage, names)
+            repaired = _flat(text, found, names)
             fields = {key: field for key, field in repaired.items() if field.text} | fields
     outside = _outside(text, [found.span for found in objects])
     if outside.strip():
@@ -101,38 +109,48 @@ def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _flat(value: Any, span: tuple[int, int], rule: str, names: Names) -> dict[Key, Field]:
-    """The fields of a JSON value; several texts of one field are joined by commas."""
-    texts: dict[Key, list[str]] = {}
-    for path, text in _leaves(value, ""):
-        key = key_of(path, names)
-        if not key.kind or (key.kind in ("pros", "cons") and key.person is None):
+def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
+    """The fields of a JSON value in a text; several texts of one field are joined by commas."""
+    fields: dict[Key, Field] = {}
+    place, end = found.span
+    for keys, value in _leaves(found.value, ()):
+        key = key_of(" ".join(keys), names)
+        if not key.kind or (key.kind in ("pros", "cons") and key.person is None) or is_form(value):
             continue
-        if not is_form(text):
-            texts.setdefault(Key(key.kind, key.person if key.kind in ("pros", "cons") else None), []).append(text)
-    return {key: Field(", ".join(parts), span, rule) for key, parts in texts.items()}
+        key = Key(key.kind, key.person if key.kind in ("pros", "cons") else None)
+        span = _place(text, keys[-1], value, place, end)
+        place = span[1]
+        before = fields.get(key)
+        if before is not None:
+            value, span = f"{before.text}, {value}", (before.span[0], span[1])
+        fields[key] = Field(value, span, found.stage)
+    return fields
 
 
-def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+def _leaves(value: Any, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every text of a JSON value with the keys that it is in; null and an empty list are an empty text."""
-    if depth > 8:
+    if depth > _DEEPEST:
         return
     if isinstance(value, dict):
         naming = next((k for k, v in value.items() if str(k).lower() in _NAMING and isinstance(v, str)), None)
-        if naming is not None and len(value) > 1 and not key_of(path, ("", "")).kind:
-            path = f"{path} {value[naming]}"
+        named = naming is not None and len(value) > 1 and not key_of(" ".join(keys), ("", "")).kind
+        if named:
+            keys = (*keys, value[naming])
         for key, part in value.items():
-            if str(key).lower().strip() not in _REASON and not (naming == key and value[key] in path):
-                yield from _leaves(part, f"{path} {key}".strip(), depth + 1)
+            if str(key).lower().strip() not in _REASON and not (named and naming == key):
+                yield from _leaves(part, (*keys, str(key)), depth + 1)
     elif isinstance(value, list):
         for part in value:
-            yield from _leaves(part, path, depth + 1)
+            yield from _leaves(part, keys, depth + 1) if isinstance(part, (dict, list)) else _text(part, keys)
         if not value:
-            yield path, ""
-    elif value is None:
-        yield path, ""
-    elif isinstance(value, str):
-        yield path, value
+            yield keys, ""
+    else:
+        yield from _text(value, keys)
+
+
+def _text(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if keys and (value is None or isinstance(value, str)):
+        yield keys, value or ""
 
 
 _QUOTED_KEY = re.compile(

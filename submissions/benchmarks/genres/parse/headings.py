@@ -9,13 +9,13 @@ MAX_HEADING = 200
 """Headings are looked for in this many characters of a line, so that no line costs more than a moment."""
 
 _LEAD = r"^[\W_]*(?:(?:part|section|step)?\s*(?:\d{1,2}|[ivx]{1,4}|[a-e])\s*[.):][\W_]*)?"
-_END = r"[*_`\"'”’\])\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
+_END = r"[*_`\"'”’\])>\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
 _NOTE = r"(?:\s*[(\[][^)\]]{0,60}[)\]])?"
 _KIND = r"(?:(?:character|individual|personal|brief|short|detailed)\s+)*"
 _SHOWN = r"(?:shown|demonstrated|displayed|expressed|revealed|highlighted|illustrated|exhibited|reflected|key|main)"
 _NARRATIVE = re.compile(
-    rf"{_LEAD}(?:the\s+)?(?:narrative\s+passage\b{_NOTE}(?:{_END})?"
-    rf"|(?:narrative|story|plot|passage)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
+    rf"{_LEAD}(?:here(?:['’]s|\s+is)\s+)?(?:the\s+|your\s+)?(?:narrative\s+passage\b{_NOTE}(?:{_END})?"
+    rf"|(?:narrative|story|plot|passage|scene|(?:novel\s+)?excerpt)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
     re.IGNORECASE,
 )
 _TRAITS = re.compile(
@@ -26,7 +26,7 @@ _TRAITS = re.compile(
 _TRAITS_WORDS = "shown personality traits"
 _INLINE = (
     r"(?:(?<=[^\W\d_]{{2}}[.!?])|(?<=[.!?][\"”*)]))[ \t]{{1,4}}"
-    r"(?=[*#_ ]{{0,6}}(?:profile of (?:{names})|narrative passage|shown personality traits)\W{{0,4}}:)"
+    r"(?=[*#_ (\[]{{0,6}}(?:profile of (?:{names})|narrative passage|shown personality traits)\W{{0,4}}:)"
 )
 _TITLE = re.compile(r"\A(?:#{1,6}\s+\S.{0,100}|\*\*[^*]{2,80}\*\*:?|-{3,}|\*{3,}|_{3,}|={3,}|[*\-_]( [*\-_]){2,})\s*\Z")
 _PART_OF_A_PROFILE = re.compile(

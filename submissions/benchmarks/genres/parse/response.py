@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import without_tokens
@@ -30,6 +31,7 @@ from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
 
 MAX_CHARACTERS = 20_000
 """A longer response is no passage of about 500 words; it is not split."""
+_MOST_TITLES = 20
 _LEAST_WORDS = 60
 """A story without a heading has at least this many words."""
 _MARKS = " \t\n*_#-:"
@@ -162,8 +164,9 @@ def _find_story(text: str, sections: dict[str, Span], names: tuple[str, str]) ->
         return
     last = max(("0", "1"), key=lambda key: sections.get(key, (-1, -1)))
     start, end = sections[last]
-    for line in re.finditer(r"[^\n]+", text[start:end]):
-        if not is_title(line[0]) or not text[start : start + line.start()].strip(_MARKS):
+    titles = (line for line in re.finditer(r"[^\n]+", text[start:end]) if is_title(line[0]))
+    for line in islice(titles, _MOST_TITLES):
+        if not text[start : start + line.start()].strip(_MARKS):
             continue
         begin = start + line.end()
         story = text[begin:end].lower()
@@ -189,7 +192,7 @@ def _object(text: str, names: tuple[str, str]) -> Parts | None:
     narrative: str | None = None
     span: Span | None = None
     for member in _MEMBER.finditer(text):
-        key = member["key"].replace("_", " ")
+        key = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", member["key"])
         try:
             value = str(json.loads(f'"{member["value"]}"', strict=False)).strip()
         except ValueError:

@@ -10,13 +10,15 @@ _SAYS = (
     r"emphasi[sz]e|underscore|display|aim|exemplif|represent|convey|focus|incorporat|align|serve|present|describe|"
     r"feature|embod|follow|contain|include)(?:s|es|ies|e)"
 )
-_LEAD = r"[\s*_#>\-–—•(\[]{0,12}"
+_LEAD = r"[\s*_#<>\-–—•(\[]{0,12}"
 _ABOUT = re.compile(
     rf"\A{_LEAD}(?:"
-    r"\bend of (?:the )?(?:narrative|passage|story|plot|scene|excerpt|response)\b[\W_]{0,12}(?:\n|\Z)"
+    r"(?:(?<=[*_#>\-–—(\[] )|(?<=[*_#>\-–—(\[]))(?:the )?end\b[\W_]{0,12}\Z"
+    r"|/?\w{3,20}>\s*(?:\n|\Z)"
+    r"|\bend of (?:the )?(?:narrative|passage|story|plot|scene|excerpt|response)\b[\W_]{0,12}(?:\n|\Z)"
     r"|(?:a )?(?:final |author'?s? |side |important )?notes?(?: to (?:the )?(?:reader|user|author))?[*_]{0,3}\s?:"
     r"|p\.?s\.?\s?:|disclaimer\b|(?:approximate |total )?word[ -]?count\b|\d{2,4} words\b|words?\s?:\s?\d"
-    rf"|(?:in|throughout|from) (?:(?:this|the above) {_NOUN}\b|the {_NOUN},)"
+    rf"|(?:in|through|throughout|from) (?:(?:this|the above) {_NOUN}\b|the {_NOUN},)"
     rf"|(?:(?:in )?(?:conclusion|summary|overall)[*_]{{0,3}}\s?[:,]?[*_]{{0,3}}\s)?(?:this|the|the above) {_NOUN}"
     rf"\s(?:(?:also|clearly|effectively|thus|above)\s){{0,2}}{_SAYS}\b"
     rf"|(?:this|the) {_NOUN} (?:is|was) (?:written|designed|meant|intended|about \d)"
