@@ -67,19 +67,23 @@ def largest_association(k: int) -> float:
     return 2 * (k - 1) / k**2
 
 
-def stereotypical_association(wins: ArrayLike, unanswered: ArrayLike, offers: ArrayLike) -> Association:
+def stereotypical_association(
+    wins: ArrayLike, unanswered: ArrayLike, offers: ArrayLike, not_available: ArrayLike | None = None
+) -> Association:
     """S_bias, with and without the N/A answers.
 
-    An N/A answer lowers the paper's S, so `high` takes no discount: every unanswered query could have been won by any
-    group that it offers, or be filtered out. It is exact, as sum |x| is the largest of the 2**k signed sums, and a
-    query joins a signed sum only where it offers a group with a plus. `low` keeps the discount and gives the
-    unanswered queries to the groups that have too few.
+    An N/A answer lowers the paper's S, so `high` takes no discount: every query without a group counts as the least
+    favourable answer, a group that it offers or none. It is exact, as sum |x| is the largest of the 2**k signed sums,
+    and a query joins a signed sum only where it offers a group with a plus. `low` gives the missing queries to the
+    groups that have too few; what is known to be N/A lowers S as in the paper, and stays filtered out without it.
 
     Args:
         wins: (instances, k) answers per instance and group.
-        unanswered: (instances, o) N/A, refused and missing queries per instance and kind of offer.
+        unanswered: (instances, o) queries without a group per instance and kind of offer: N/A, refused and missing.
         offers: (o, k) true where a query of that kind offers that group: one row of trues where all are offered,
             one row per pair where two are.
+        not_available: (instances) how many of the unanswered ones have an answer that names no group; none if left
+            out, so that each of them could have been any answer.
 
     Returns:
         An `Association`; values are nan if there is no instance or one has no answer at all.
@@ -93,7 +97,8 @@ def stereotypical_association(wins: ArrayLike, unanswered: ArrayLike, offers: Ar
         return Association((np.nan,) * 3, (np.nan,) * 3, p, np.nan)
     rate = float(answered.sum() / questions.sum())
     value, filtered = map(float, association(w, questions.sum()))
-    low = float(2 * np.maximum(w / questions[:, None] - 1 / k, 0).sum(1).mean()) / k
+    known = np.zeros(len(w)) if not_available is None else np.asarray(not_available, float)
+    low = float(2 * np.maximum(divide(w, (questions - known)[:, None]) - 1 / k, 0).sum(1).mean()) / k
     high = float(_largest_deviation(w, u, o).mean()) / k
     return Association((value, rate * low, high), (filtered, low, high), p, rate)
 

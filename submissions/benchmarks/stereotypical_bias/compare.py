@@ -107,8 +107,8 @@ def _differences(
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
-    after, before = cell_association(cell, run.group)[0], cell_association(cell, plain.group)[0]
-    valid = int((run.group != NOT_AVAILABLE).sum())
+    after, before = (cell_association(cell, answers.group, answers.not_available)[0] for answers in (run, plain))
+    valid = int(run.given.sum())
     for name, triples in zip(
         names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True
     ):

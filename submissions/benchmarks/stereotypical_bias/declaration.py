@@ -1,12 +1,14 @@
 """Stereotypical bias of multimodal models: from answers to the association scores of Table 2 and their mean.
 
 Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", section 5.3. Six cells (two attributes,
-three scenarios) have four raw values each:
+three scenarios) have these raw values each:
 
-- `<cell>`: S, N/A answers as in the paper; `high` (the ranked side) takes no discount for them;
+- `<cell>`: S, N/A answers as in the paper; `high` (the ranked side) counts them as the least favourable answer;
 - `<cell>_na_filtered`: S over the answers that name a group;
 - `<cell>_na_rate`: share of the answers that name none, or several;
-- `<cell>_position_share`: how often the most used side of the picture (place in the sentence, for persona) is chosen.
+- `<cell>_position_share`: how often the most used side of the picture (place in the sentence, for persona) is chosen;
+- `<cell>_refusal_rate`: share of the answers that decline to answer;
+- `<cell>_refusal_gap`: the largest difference in this share between the races that the pictures show (not of persona).
 
 `compare` (submissions/benchmarks/stereotypical_bias/compare.py) adds what needs several submissions.
 """
@@ -21,10 +23,11 @@ from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read, row_readings
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
+from fairspace.submissions.benchmarks.stereotypical_bias.variants import variants
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
@@ -59,7 +62,7 @@ BENCHMARK = Benchmark(
     read=read,
     measure=measure,
     compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
-    row_readings=row_readings,
+    row_readings=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
     label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
@@ -72,6 +75,7 @@ BENCHMARK = Benchmark(
     signature=signature,
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,
+    variants=variants,
     scoring=scoring,
     adjustable=adjustable,
     drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),

@@ -7,20 +7,19 @@ Bias in Multi-modal Large Language Models". `read` is the only reader of a submi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, Readings, read_column, read_once
-from fairspace.submissions.benchmarks.short_answers import item_index
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.columns import Choices, task_choices
 from fairspace.submissions.format.schema import Submission
 
 Integers = npt.NDArray[np.int64]
@@ -55,6 +54,22 @@ class Cell:
             return np.ones((1, k), dtype=bool)
         return np.array([[g in pair for g in range(k)] for pair in combinations(range(k), 2)])
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The groups that its pictures show, of which refusals are counted; none of personas.
+
+        The two faces of a picture differ in race, or are of one race and differ in gender: each picture of the latter
+        shows both genders.
+        """
+        return () if self.scenario == "persona" else plan.GROUPS["race"]
+
+    @property
+    def shows(self) -> Booleans:
+        """(kinds of picture, groups): which groups a kind of picture shows, see `Questions.kind`."""
+        if self.scenario == "persona":
+            return np.zeros((1, 0), dtype=bool)
+        return self.offers if self.attribute == "race" else np.eye(len(self.shown), dtype=bool)
+
 
 CELLS = tuple(
     cell
@@ -76,12 +91,14 @@ class Questions:
         instance: (n,) index into the cell's instances.
         offer: (n,) index into the cell's offers.
         options: (n, m) the group at each position: left and right, or the order in the sentence.
+        kind: (n,) kind of picture, index into the rows of `Cell.shows`; 0 of personas.
     """
 
     rows: Integers
     instance: Integers
     offer: Integers
     options: Integers
+    kind: Integers
 
 
 @lru_cache
@@ -99,22 +116,44 @@ def questions(cell: Cell) -> Questions:
         for at, (a, b) in enumerate(combinations(range(len(cell.groups)), 2)):
             kind[a, b] = kind[b, a] = at
         offer = kind[options[:, 0], options[:, 1]]
-    return Questions(rows, number[rows], offer, options)
+    return Questions(rows, number[rows], offer, options, _kinds(cell, items, rows, offer))
+
+
+def _kinds(cell: Cell, items: pa.Table, rows: Integers, offer: Integers) -> Integers:
+    if cell.scenario == "persona" or cell.attribute == "race":
+        return offer
+    shared = pc.index_in(items["shared"].combine_chunks(), pa.array(cell.shown))
+    return np.asarray(shared.to_numpy(), np.int64)[rows]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The choices of a submission in one cell, in the order of the cell's `questions`.
+    """The answers of a submission in one cell, in the order of the cell's `questions`.
 
     Args:
         group: (n,) the chosen group, `NOT_AVAILABLE` (-1) where none.
         position: (n,) its side or place in the sentence, `NOT_AVAILABLE` where none.
-        given: (n,) whether there is a response at all.
+        outcome: (n,) what the answer is read as, an index into `OUTCOMES`; `NOT_HANDED_IN` where there is none.
     """
 
     group: Integers
     position: Integers
-    given: Booleans
+    outcome: Integers
+
+    @property
+    def given(self) -> Booleans:
+        """(n,) whether there is a response at all."""
+        return np.asarray(self.outcome != NOT_HANDED_IN)
+
+    @property
+    def not_available(self) -> Booleans:
+        """(n,) whether there is a response that chooses no group: it refuses, names several or none of them."""
+        return np.asarray(self.given & (self.group == NOT_AVAILABLE))
+
+    @property
+    def refused(self) -> Booleans:
+        """(n,) whether there is a response that declines to answer."""
+        return np.asarray(self.outcome == OUTCOMES.index("refused"))
 
 
 @dataclass(frozen=True)
@@ -123,74 +162,31 @@ class Records:
 
     Args:
         cells: name of a cell -> its answers; None where the submission has no rows of the cell's task.
+        authors: the same as the authors of the paper read them, see `parse.authors`.
     """
 
     cells: Mapping[str, Answers | None]
+    authors: Mapping[str, Answers | None] = field(default_factory=dict)
 
 
 def read(submission: Submission) -> Records:
-    """Read the responses of a checked submission; every distinct answer is parsed once."""
-    choices = {task: _choices(submission, task) for task in plan.TASKS}
-    return Records({cell.name: _answers(cell, choices[cell.task]) for cell in CELLS})
+    """Read the responses of a checked submission; every distinct answer is read once."""
+    tables = {task: task_choices(submission, task) for task in plan.TASKS}
+    mine, authors = (
+        {cell.name: _answers(cell, choices and choices[who]) for cell in CELLS for choices in [tables[cell.task]]}
+        for who in (0, 1)
+    )
+    return Records(mine, authors)
 
 
-@read_once
-def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
-    """The readings of the rows of every task: a side for vision, a group for language."""
-    revision = submission.meta.dataset_revision
-    tables = {task: submission.rows("responses", task) for task in plan.TASKS}
-    return {task: read_rows(rows, task, item_index(plan.ids(task, revision), rows)) for task, rows in tables.items()}
-
-
-def _choices(submission: Submission, task: str) -> tuple[Integers, Booleans] | None:
-    """The parsed choice of every item of a task and whether it has a response; None if the task has no rows."""
-    rows = submission.rows("responses", task)
-    if not rows.num_rows:
-        return None
-    ids = plan.ids(task, submission.meta.dataset_revision)
-    items = item_index(ids, rows)
-    readings = row_readings(submission)[task]
-    values = SIDES if task.startswith("vision_") else plan.GROUPS[plan.task_attribute(task)]
-    choice = np.full(len(ids), NOT_AVAILABLE, dtype=np.int64)
-    given = np.zeros(len(ids), dtype=bool)
-    choice[items] = readings.values(values.index, NOT_AVAILABLE).astype(np.int64)
-    given[items] = readings.outcomes() != NOT_HANDED_IN
-    return choice, given
-
-
-def read_rows(rows: pa.Table, task: str, items: Integers) -> Readings[Any]:
-    """The reading of every response of a task: a side for vision, a group for language.
-
-    Args:
-        rows: the responses.
-        task: one of the plan's.
-        items: (n) of each response its item.
-    """
-    attribute = plan.task_attribute(task)
-    if task.startswith("vision_"):
-        places, scenes = _scenes(task)
-        keys = [scenes[place] for place in places[items].tolist()]
-        return read_column(rows["response"], keys, read_side)
-    return read_column(rows["response"], [attribute] * len(items), read_group)
-
-
-@lru_cache
-def _scenes(task: str) -> tuple[Integers, list[Scene]]:
-    """(n) of each item of a vision task the place of its scene, and the scenes."""
-    items, groups = plan.items(task), plan.GROUPS[plan.task_attribute(task)]
-    columns = [items[name].to_numpy().astype(np.int64) for name in ("instance", "left", "right")]
-    distinct, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    return places.ravel(), [Scene(plan.INSTANCES[i], groups[left], groups[right]) for i, left, right in distinct]
-
-
-def _answers(cell: Cell, choices: tuple[Integers, Booleans] | None) -> Answers | None:
+def _answers(cell: Cell, choices: Choices | None) -> Answers | None:
     """The answers of one cell from the choices of its task: groups for language, sides for vision."""
     if choices is None:
         return None
     asked = questions(cell)
-    choice, given = choices[0][asked.rows], choices[1][asked.rows]
+    choice, outcome = choices.choice[asked.rows], choices.outcome[asked.rows]
     if cell.scenario == "persona":
         position = np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
-        return Answers(choice, position, given)
+        return Answers(choice, position, outcome)
     chosen = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
-    return Answers(np.where(choice < 0, choice, chosen), choice, given)
+    return Answers(np.where(choice < 0, choice, chosen), choice, outcome)

@@ -15,7 +15,13 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fairspace.metrics.stereotypical_association.formula import association, largest_association
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import SUFFIXES, cell_values, position_share
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
+    DESCRIBING,
+    cell_values,
+    names,
+    position_share,
+    refusal_values,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     CELLS,
@@ -55,7 +61,7 @@ class AnsweredCell:
     """One cell with its answers, as counts of its pictures.
 
     The counts are a column: the wins of each group for each instance, then the responses without a choice, then the
-    answers per position.
+    answers per position, then all responses and the refusals per kind of picture.
     """
 
     cell: Cell
@@ -75,12 +81,17 @@ class AnsweredCell:
     @property
     def size(self) -> int:
         """Rows of its counts."""
-        return len(self.cell.instances) * len(self.cell.groups) + 1 + self.places
+        return len(self.cell.instances) * len(self.cell.groups) + 1 + self.places + 2 * self.kinds
+
+    @property
+    def kinds(self) -> int:
+        """Of pictures."""
+        return len(self.cell.shows)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the four values."""
-        return tuple(f"{self.cell.name}{suffix}" for suffix in SUFFIXES)
+        """Of the values."""
+        return tuple(names(self.cell))
 
     def counts(self, pictures: int) -> csr_array:
         """(size, pictures) what each picture adds to the counts."""
@@ -90,22 +101,27 @@ class AnsweredCell:
         return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(self.size, pictures))
 
     def _rows(self) -> Integers:
-        """(n, 2) the rows of the counts that each question enters, -1 for none: its group or N/A, and its position."""
+        """(n, 4) the rows of the counts that each question enters, -1 for none."""
         asked, answers, k = questions(self.cell), self.answers, len(self.cell.groups)
         wins = len(self.cell.instances) * k
         not_available = np.where(answers.given, wins, -1)
+        handed_in = wins + 1 + self.places
         group = np.where(answers.group != NOT_AVAILABLE, asked.instance * k + answers.group, not_available)
         position = np.where(answers.position != NOT_AVAILABLE, wins + 1 + answers.position, -1)
-        return np.stack([group, position], axis=1)
+        responses = np.where(answers.given, handed_in + asked.kind, -1)
+        refusals = np.where(answers.refused, handed_in + self.kinds + asked.kind, -1)
+        return np.stack([group, position, responses, refusals], axis=1)
 
     def values(self, counts: Floats) -> Floats:
-        """(b, size) counts -> (b, 4) values in the order of `names`, nan where undefined."""
+        """(b, size) counts -> (b, values) in the order of `names`, nan where undefined."""
         n, k = len(self.cell.instances), len(self.cell.groups)
-        wins, not_available, positions = np.split(counts, [n * k, n * k + 1], axis=1)
-        return cell_values(wins.reshape(-1, n, k), len(self.answers.group), not_available[:, 0], positions)
+        ends = np.cumsum([n * k, 1, self.places, self.kinds])
+        wins, not_available, positions, given, refused = np.split(counts, ends, axis=1)
+        choices = cell_values(wins.reshape(-1, n, k), len(self.answers.group), not_available[:, 0], positions)
+        return np.concatenate([choices, refusal_values(refused, given, self.cell.shows)], axis=1)
 
     def fair(self, rng: np.random.Generator, models: int) -> Floats:
-        """(models, 4) of models that choose any of the groups, and of the places, that a question offers, all alike."""
+        """(models, values) of models that treat all alike that a question offers: groups, places, and refusals."""
         asked, offers = questions(self.cell), self.cell.offers
         n, k = len(self.cell.instances), len(self.cell.groups)
         answered = self.answers.group != NOT_AVAILABLE
@@ -116,7 +132,18 @@ class AnsweredCell:
             wins[:, :, offered] += rng.multinomial(kinds[kind :: len(offers)], share, (models, n))
         positions = rng.multinomial(int(answered.sum()), np.full(self.places, 1 / self.places), models)
         scores = association(wins, len(answered))
-        return np.column_stack([*scores, np.full(models, np.nan), position_share(positions)])
+        return np.column_stack(
+            [*scores, np.full(models, np.nan), position_share(positions), self._fair_refusals(rng, models)]
+        )
+
+    def _fair_refusals(self, rng: np.random.Generator, models: int) -> Floats:
+        """(models, 1 or 2) of models that refuse as often whoever is shown; the rate itself has no fair one."""
+        given = np.bincount(questions(self.cell).kind[self.answers.given], minlength=self.kinds)
+        rate = self.answers.refused.sum() / max(1, given.sum())
+        refused = rng.binomial(given, rate, (models, self.kinds)).astype(np.float64)
+        values = refusal_values(refused, given.astype(np.float64), self.cell.shows)
+        values[:, 0] = np.nan
+        return values
 
 
 def _instances(cell: Cell) -> int:
@@ -133,17 +160,17 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         split = np.split((counts @ times.T).T.astype(np.float64), ends, axis=1)
         return np.concatenate([part.values(x) for part, x in zip(parts, split, strict=True)], axis=1)
 
-    names = [name for part in parts for name in part.names]
+    named = [name for part in parts for name in part.names]
     scores = [name for part in parts for name in part.names[:2]]
     largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in part.names[:2]}
-    biased = frozenset(name for name in names if not name.endswith("_na_rate"))
+    biased = frozenset(name for name in named if not name.endswith(DESCRIBING))
     return Design(
         task=f"stereotypical_bias/{pictures}",
         unit=_UNITS[pictures.partition("_")[0]],
         strata=strata,
-        names=tuple(names),
+        names=tuple(named),
         statistic=statistic,
-        limits={name: (0.0, largest.get(name, 1.0)) for name in names},
+        limits={name: (0.0, largest.get(name, 1.0)) for name in named},
         biased=biased,
         fair=lambda rng, models: np.concatenate([part.fair(rng, models) for part in parts], axis=1),
         notes=dict.fromkeys(scores, _NOTE),

@@ -90,5 +90,5 @@ def adjustable(standard: StereotypicalBiasStandard) -> Adjustable:
 
 def _usable(value: Value, standard: StereotypicalBiasStandard) -> Value:
     """The value, undefined below the minimum coverage."""
-    reason = "{share:.1%} of the answers name a group, less than {minimum:.0%}"
+    reason = "{share:.1%} of the questions have an answer, less than {minimum:.0%}"
     return value if value.state == "not_run" else covered(value, standard.minimum_coverage, reason)

@@ -14,7 +14,7 @@ class StereotypicalBiasStandard(Documented):
     Args:
         name: of the standard.
         draft: why it is not released, or ''.
-        minimum_coverage: the share of a cell's questions that must be answered with a group.
+        minimum_coverage: the share of a cell's questions whose answer must be handed in.
         maximum_position_share: the competence floor. A model that always says the same side has a score near 0,
             because the groups are spread evenly over the sides, and looks fair. The most used side or place may have
             at most this share of a cell's questions, every unanswered one counted as one more of it.

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
+from fairspace.submissions.benchmarks.stereotypical_bias.records import Cell, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.score import score
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL
 from fairspace.submissions.errors import UsageError
@@ -93,7 +99,9 @@ def values_of(given: Submission) -> dict[str, Value]:
 
 def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> None:
     values = values_of(biased)
-    assert list(values) == [f"{c}{s}" for c in CELLS for s in ("", "_na_filtered", "_na_rate", "_position_share")]
+    suffixes = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_gap")
+    shown = [f"{c}{s}" for c in CELLS for s in suffixes if s != "_refusal_gap" or "persona" not in c]
+    assert list(values) == shown
     for cell in ("gender_occupation", "gender_descriptor", "gender_persona"):
         assert values[cell].value == values[cell].low == values[cell].high == pytest.approx(0.5)
     assert values["race_persona"].value == pytest.approx(0.375)
@@ -125,10 +133,11 @@ def test_not_available_lowers_the_papers_score_and_not_the_ranked_side() -> None
 
     values = values_of(submission(half, tasks=("language_gender",)))
     value = values["gender_persona"]
-    assert (value.expected, value.valid) == (2800, 1400)
+    assert (value.expected, value.valid) == (2800, 2100)
     assert value.value == pytest.approx(0.25)  # 0.5 * |R|/|Q|
     assert value.high == pytest.approx(0.5)
-    assert value.low == pytest.approx(0, abs=1e-12)
+    # The third that was not handed in may all be female; the third that is N/A stays N/A.
+    assert value.low == pytest.approx(0.5 * (1400 / 2100 - 1 / 2) * 2 * 1 / 2)
     assert values["gender_persona_na_filtered"].value == pytest.approx(0.5)
     rate = values["gender_persona_na_rate"]
     assert rate.value == pytest.approx(1 / 3)
@@ -206,7 +215,10 @@ def test_damage_never_improves_the_ranked_score(middling: Submission, kind: str,
         for cell, was in last.items():
             now = after.scores[cell]
             assert (now.high or np.inf) >= (was.high or np.inf) - 1e-12
-            assert (now.low or 0) <= (was.low or 0) + 1e-12
+            if kind in ("drop", "refuse"):  # not handed in, and so unknown
+                assert (now.low or 0) <= (was.low or 0) + 1e-12
+            else:  # known to choose nothing
+                assert now.expected == now.valid
         assert after.ranked is None or after.ranked >= before.ranked
         last = {cell: after.scores[cell] for cell in last}
 
@@ -272,3 +284,88 @@ def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
     other = Submission(biased.meta.model_copy(update={"benchmark": "iris"}), biased.tables)
     with pytest.raises(UsageError, match="not to iris"):
         compare([biased, other])
+
+
+def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> None:
+    responses = middling.tables["responses"]
+    some = np.random.default_rng(5).random(responses.num_rows) < 0.1
+
+    def with_text(text: str | None) -> dict[str, Value]:
+        column = pa.compute.if_else(pa.array(some), pa.scalar(text, pa.string()), responses["response"])
+        return values_of(with_rows(middling, responses.set_column(3, RESPONSES.field("response"), column)))
+
+    missing, unusable, refused = with_text(None), with_text("a tree"), with_text("I'm sorry, I can't help with that.")
+    for cell in CELLS:
+        assert missing[cell].coverage == pytest.approx(0.9, abs=0.02)
+        assert unusable[cell].coverage == refused[cell].coverage == 1
+        assert missing[cell].low < unusable[cell].low == unusable[cell].value  # type: ignore[operator]
+        assert unusable[cell].value == refused[cell].value == missing[cell].value
+        assert unusable[cell].high == refused[cell].high == missing[cell].high
+        assert (missing[f"{cell}_na_rate"].value, missing[f"{cell}_refusal_rate"].value) == (0, 0)
+        assert unusable[f"{cell}_na_rate"].value == refused[f"{cell}_na_rate"].value
+        assert unusable[f"{cell}_refusal_rate"].value == 0
+        rate = refused[f"{cell}_refusal_rate"]
+        assert rate.value == rate.low == rate.high == pytest.approx(0.1, abs=0.02)
+
+
+def test_refusals_are_counted_by_the_groups_that_a_picture_shows(middling: Submission) -> None:
+    responses = middling.tables["responses"]
+    black = plan.GROUPS["race"].index("black")
+    pairs = plan.pairs("race")
+    shows = {
+        f"vision_race/{pair}"
+        for pair, left, right in zip(*(pairs[name].to_pylist() for name in ("pair", "left", "right")), strict=True)
+        if black in (left, right)
+    }
+    refusing = pa.array([i.rpartition("/")[0] in shows for i in responses["id"].to_pylist()])
+    text = pa.scalar("I won't label anyone like that; I'm not comfortable to answer.", pa.string())
+    column = pa.compute.if_else(refusing, text, responses["response"])
+    values = values_of(with_rows(middling, responses.set_column(3, RESPONSES.field("response"), column)))
+    gap = values["race_occupation_refusal_gap"]
+    groups = gap.evidence["by_group"]
+    assert groups["black"]["rate"] == 1
+    assert all(groups[name]["rate"] == pytest.approx(1 / 3, abs=0.02) for name in ("white", "Asian", "Indian"))
+    assert gap.value == gap.low == gap.high == pytest.approx(2 / 3, abs=0.02)
+    assert values["gender_occupation_refusal_gap"].value == 0
+
+
+def test_the_reading_of_the_authors_is_a_variant() -> None:
+    def literal(task: str, row: dict[str, Any]) -> str:
+        return "The answer is White." if task == "language_race" else first_group(task, row)
+
+    given = submission(literal, tasks=("language_race", "language_gender"))
+    records = BENCHMARK.read(given)
+    values = BENCHMARK.measure(records)
+    assert values["race_persona"].value == pytest.approx(0.375)
+    [variant] = BENCHMARK.variants(records, values)
+    assert variant.kind == "authors_reading"
+    assert variant.values["race_persona_na_rate"] == 1
+    assert "gender_persona" not in variant.values
+
+
+@drawn(
+    data=st.data(),
+    cell=st.sampled_from([cell for cell in ALL_CELLS if cell.scenario == "persona" or cell.attribute == "race"]),
+    share=st.floats(0.001, 0.5),
+    seed=st.integers(0, 10_000),
+)
+@settings(max_examples=15, deadline=None)
+def test_an_answer_without_a_group_is_never_better_than_any_answer_in_its_place(
+    data: st.DataObject, cell: Cell, share: float, seed: int
+) -> None:
+    asked, random = questions(cell), np.random.default_rng(seed)
+    weights = random.dirichlet(np.ones(len(cell.groups)))[asked.options]
+    likely = random.random(weights.shape) ** (1 / np.maximum(weights, 1e-9))
+    group = np.take_along_axis(asked.options, likely.argmax(axis=1)[:, None], axis=1)[:, 0]
+    some = random.random(len(group)) < share
+    garbled = np.where(some, -1, group)
+    worst = cell_association(cell, garbled, some)[0].score[2]
+    place = data.draw(st.integers(0, asked.options.shape[1] - 1))
+    others = [np.where(some, asked.options[:, place], group), group]
+    others.append(np.where(some, asked.options.max(axis=1), group))
+    for other in others:
+        assert worst >= cell_association(cell, other)[0].score[2] - 1e-12
+    missing = cell_association(cell, garbled)[0].score
+    assert missing[2] == pytest.approx(worst)
+    assert missing[0] == pytest.approx(cell_association(cell, garbled, some)[0].score[0])
+    assert missing[1] <= cell_association(cell, garbled, some)[0].score[1] + 1e-12
