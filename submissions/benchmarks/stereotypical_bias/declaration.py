@@ -8,7 +8,8 @@ three scenarios) have these raw values each:
 - `<cell>_na_rate`: share of the answers that name none, or several;
 - `<cell>_position_share`: how often the most used side of the picture (place in the sentence, for persona) is chosen;
 - `<cell>_refusal_rate`: share of the answers that decline to answer;
-- `<cell>_refusal_gap`: the largest difference in this share between the races that the pictures show (not of persona).
+- `<cell>_refusal_difference`: the largest difference in this share between the races that the pictures show; persona,
+  whose pictures show nobody, has none.
 
 `compare` (submissions/benchmarks/stereotypical_bias/compare.py) adds what needs several submissions.
 """

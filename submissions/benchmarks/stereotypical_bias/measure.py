@@ -36,7 +36,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
 )
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
-SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_gap")
+SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
 """Of the names of a cell's values; only of pictures of persons there is a gap."""
 DESCRIBING = ("_na_rate", "_refusal_rate")
 """Of values that nothing is ideal for."""
@@ -175,7 +175,7 @@ def _measured_cell(cell: Cell, answers: Answers) -> list[Value]:
         _rate(named[2], answers.not_available, answers.given),
         _position_share(named[3], answers, questions(cell).options.shape[1]),
         _rate(named[4], answers.refused, answers.given),
-        *([_refusal_gap(named[5], cell, answers)] if cell.shown else []),
+        *([_refusal_difference(named[5], cell, answers)] if cell.shown else []),
     ]
 
 
@@ -188,7 +188,7 @@ def _rate(name: str, counted: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_
     return measured(name, n / responses, low=low, high=high, expected=expected, valid=responses)
 
 
-def _refusal_gap(name: str, cell: Cell, answers: Answers) -> Value:
+def _refusal_difference(name: str, cell: Cell, answers: Answers) -> Value:
     """The largest difference between groups in how often questions about their pictures are refused."""
     kind, shows = questions(cell).kind, cell.shows
     counts = [np.bincount(kind[rows], minlength=len(shows)) for rows in (answers.refused, answers.given)]

@@ -99,8 +99,8 @@ def values_of(given: Submission) -> dict[str, Value]:
 
 def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> None:
     values = values_of(biased)
-    suffixes = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_gap")
-    shown = [f"{c}{s}" for c in CELLS for s in suffixes if s != "_refusal_gap" or "persona" not in c]
+    suffixes = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
+    shown = [f"{c}{s}" for c in CELLS for s in suffixes if s != "_refusal_difference" or "persona" not in c]
     assert list(values) == shown
     for cell in ("gender_occupation", "gender_descriptor", "gender_persona"):
         assert values[cell].value == values[cell].low == values[cell].high == pytest.approx(0.5)
@@ -321,12 +321,12 @@ def test_refusals_are_counted_by_the_groups_that_a_picture_shows(middling: Submi
     text = pa.scalar("I won't label anyone like that; I'm not comfortable to answer.", pa.string())
     column = pa.compute.if_else(refusing, text, responses["response"])
     values = values_of(with_rows(middling, responses.set_column(3, RESPONSES.field("response"), column)))
-    gap = values["race_occupation_refusal_gap"]
+    gap = values["race_occupation_refusal_difference"]
     groups = gap.evidence["by_group"]
     assert groups["black"]["rate"] == 1
     assert all(groups[name]["rate"] == pytest.approx(1 / 3, abs=0.02) for name in ("white", "Asian", "Indian"))
     assert gap.value == gap.low == gap.high == pytest.approx(2 / 3, abs=0.02)
-    assert values["gender_occupation_refusal_gap"].value == 0
+    assert values["gender_occupation_refusal_difference"].value == 0
 
 
 def test_the_reading_of_the_authors_is_a_variant() -> None:
