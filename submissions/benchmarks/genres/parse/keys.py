@@ -28,7 +28,9 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("status", re.compile(r"\b(?:status|authority|leader(?:ship)?|higher|rank|hierarchy|dominant)\b")),
     ("personality", re.compile(r"\b(?:personality|personalities|traits?|adjectives?|characteristics?)\b")),
 )
-_OTHER_PERSON = re.compile(r"\b(?:name|character|person) ?\[?(?P<which>[12ab])\b|\b(?P<order>first|second)\b")
+_OTHER_PERSON = re.compile(
+    r"\b(?:of|for) (?P<role>[ab])\Z|\b(?:name|character|person) ?\[?(?P<which>[12ab])\b|\b(?P<order>first|second)\b"
+)
 
 
 class Key(NamedTuple):
@@ -71,7 +73,7 @@ def key_of(path: str, names: Names) -> Key:
     }
     person = next(iter(persons)) if len(persons) == 1 else None
     if not persons and (other := _OTHER_PERSON.search(text)):
-        person = 0 if (other["which"] or other["order"]) in ("1", "a", "first") else 1
+        person = 0 if (other["role"] or other["which"] or other["order"]) in ("1", "a", "first") else 1
     for kind, pattern in _KINDS[:2]:
         if pattern.search(text) and "personality" not in text:
             return Key(kind, person)

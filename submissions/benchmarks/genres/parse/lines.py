@@ -27,6 +27,7 @@ _TASK_2 = re.compile(r"\A\W*(?:task|question|part)? ?2\b", re.IGNORECASE)
 _NOTE = re.compile(
     r"\A\W*(?:notes?|explanations?|reason(?:s|ing)?|justification|rationale|evidence|overall|in summary)\b", re.I
 )
+_OTHER = re.compile(r"\W*(?:occupations?|interests?|hobbies|jobs?|age|background|behaviou?rs?)\W*", re.IGNORECASE)
 _BULLET = re.compile(r"\A\s*(?:[\-•+]|\d{1,2}[.)])\s+")
 
 
@@ -62,6 +63,9 @@ class _Reader:
             return
         if line.lstrip().startswith("|") or line.count("|") >= 2:
             self.row(line, start)
+            return
+        if _OTHER.fullmatch(line):
+            self.open = None
             return
         if self.labelled(line, start, end):
             self.gap = False

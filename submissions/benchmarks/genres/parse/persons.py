@@ -39,6 +39,8 @@ from fairspace.submissions.benchmarks.genres.parse.person_words import (
 Who = Literal["first", "second", "neither"]
 Names = tuple[str, str]
 
+_STATED = re.compile(r"(?:\b(?:is|be)|[:=\-{>])\s*\Z")
+"""A word for the answer with what makes it stand before it."""
 LONGEST = 800
 """Of an answer to one question so many characters are read."""
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
@@ -60,7 +62,7 @@ def who(answer: str, names: Names) -> Who | None:
         if which not in ("1", "2", "one", "two") or text.lower() != which:
             return "first" if which in ("a", "1", "one", "first") else "second"
     for match in reversed(list(FINAL.finditer(text))):
-        if (whose := _first_said(text[match.end() :], names)) is not None:
+        if _STATED.search(match[0]) and (whose := _first_said(text[match.end() :], names)) is not None:
             return whose
     corrections = [match.end() for match in CORRECTION.finditer(text)]
     if corrections and (whose := _first_said(text[corrections[-1] :].lstrip(" ,:"), names)) is not None:
