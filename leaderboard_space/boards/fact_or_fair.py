@@ -15,7 +15,8 @@ from fairspace.leaderboard_space.boards.figures.scatter import SIGNS, Point, sca
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.telling import behind, visibility
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.metrics.fact_or_fair.formula import GROUPS, accuracy_entropy_bound
+from fairspace.metrics.fact_or_fair.formula import GROUPS
+from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS

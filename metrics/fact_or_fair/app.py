@@ -3,8 +3,9 @@
 import gradio as gr
 import numpy as np
 from columns import read_table, sentence  # type: ignore[import-not-found]
-from formula import GROUPS, distance, entropy_score, factuality, fairness_score, kld_score  # type: ignore[import-not-found]
+from formula import GROUPS, entropy_score, factuality, fairness_score, kld_score  # type: ignore[import-not-found]
 from page import count_page  # type: ignore[import-not-found]
+from tradeoff import distance  # type: ignore[import-not-found]
 
 EXAMPLE = "highest, 12, 3, 5\nlowest, 4, 16, 0"
 
@@ -20,7 +21,7 @@ def score(attribute: str, table: str, correct: float, valid: float, missing: flo
     ):
         return "Each statistic needs a line 'highest, ...' and then a line 'lowest, ...', counts of 0 or more."
     if not 0 <= correct <= valid or missing < 0:
-        return "Correct answers lie between 0 and the valid ones; missing answers are 0 or more."
+        return "Correct answers lie between 0 and all answers; missing answers are 0 or more."
     cells = numbers.reshape(-1, 2, k + 1)
     fact = factuality(int(correct), int(valid), int(missing))
     entropy, kld = entropy_score(cells[..., :k], cells[..., k]), kld_score(cells[..., :k], cells[..., k])
@@ -38,7 +39,7 @@ page = count_page(
         gr.Radio(list(GROUPS), value="gender", label="Attribute"),
         gr.Textbox(EXAMPLE, lines=6, label="Per statistic two lines: level, one count per group, missing answers"),
         gr.Number(28, precision=0, label="Correct answers"),
-        gr.Number(35, precision=0, label="Valid answers with a known truth"),
+        gr.Number(35, precision=0, label="Answers with a known truth"),
         gr.Number(5, precision=0, label="Missing answers with a known truth"),
     ],
     gr.Textbox(lines=6, label="Scores"),

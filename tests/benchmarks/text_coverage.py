@@ -17,9 +17,10 @@ from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import Grid
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
-from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, names_of
+from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, score_names
 from fairspace.submissions.benchmarks.genres.records import Features
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
@@ -48,7 +49,8 @@ def objective(right: float) -> tuple[Truth, Sample]:
             chances = np.full((len(mine), len(LEVELS), k), (1 - right) / (k - 1))
             np.put_along_axis(chances, cells[a][mine].astype(np.intp)[..., None], right, axis=-1)
             counts = rng.multinomial(3, chances).astype(float)
-            grids[a] = Grid(counts, np.zeros(counts.shape[:2]), 0)
+            none = np.zeros(counts.shape[:2])
+            grids[a] = Grid(counts, none, 0, none, none)
         return objective_design(grids)
 
     return {f"factuality_llm_objective_{a}": right for a in ATTRIBUTES}, sample
@@ -65,7 +67,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
     if spread:
         chances = {a: fixed.dirichlet(np.full(len(GROUPS[a]), 1 / spread), shape) for a in ATTRIBUTES}
     true = both_attributes({a: p[None] for a, p in chances.items()}, task)[0]
-    names = [name for name in names_of(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
+    names = [name for name in score_names(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
 
     def sample(rng: np.random.Generator) -> Design:
         drawn = rng.random((len(image), 1))
@@ -74,7 +76,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
         }
         return image_design(task, Faces(image, np.ones(len(image)), group, {}))
 
-    by_name = dict(zip(names_of(task), true.tolist(), strict=True))
+    by_name = dict(zip(score_names(task), true.tolist(), strict=True))
     return {name: by_name[name] for name in names}, sample
 
 

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.fact_or_fair.formula import (
-    accuracy_entropy_bound,
-    distance,
-    distances,
     divergence_score,
     entropy,
     entropy_score,
@@ -17,6 +14,7 @@ from fairspace.metrics.fact_or_fair.formula import (
     fairness_score,
     kld_score,
 )
+from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound, distance, distances
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 

@@ -13,11 +13,12 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
-from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, read, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import read
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, KINDS, adjustable, score, scoring
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
-from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, corrected
+from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
@@ -74,7 +75,7 @@ BENCHMARK = Benchmark(
     headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in CONTEXTS),
     designs=designs,
-    variants=corrected,
+    variants=variants,
     scoring=scoring,
     label_limits=LIMITS,
     adjustable=adjustable,

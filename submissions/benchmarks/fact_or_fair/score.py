@@ -15,7 +15,7 @@ from fairspace.submissions.benchmarks.adjustment import (
     unknown_sizes,
 )
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, T2I_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, T2I_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import FactOrFairStandard
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered
 from fairspace.submissions.values import Value, undefined
@@ -147,7 +147,11 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
             f"In {', '.join(fixed)} {max(fixed.values()):.1%} of the answers choose the same option letter; less than "
             f"{most:.0%} is needed, so that the people decide and not the letter."
         )
-    if unknown := {context: share for context, share in possible.items() if share >= most and context not in fixed}:
+    positions = {context: values[f"position_{context}"] for context in possible}
+    if silent := [context for context, share in positions.items() if share.state == "undefined" and share.valid]:
+        reasons.append(f"In {', '.join(silent)} no answer chooses an option, so nothing shows how people are treated.")
+    known = {*fixed, *silent}
+    if unknown := {context: share for context, share in possible.items() if share >= most and context not in known}:
         reasons.append(
             f"In {', '.join(unknown)} so many samples are missing that up to {max(unknown.values()):.1%} could choose "
             f"the same option letter; less than {most:.0%} is needed."

@@ -1,4 +1,8 @@
-"""S_fact, S_E, S_KLD, S_fair of image models without the labeller's errors: by its matrix, and by people's labels."""
+"""S_fact, S_E, S_KLD and S_fair as other instruments would measure them.
+
+- Of image models: without the labeller's errors, by its matrix and by people's labels.
+- Of language models: as the paper counts, where answers without a group are left out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,9 @@ from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, T2I_CONTEXTS, Records, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.records.faces import prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, LLM_CONTEXTS, T2I_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import (
@@ -32,6 +38,10 @@ HELD: Mapping[Kind, str] = {
 }
 """Nominal are 95 %. True shares drawn from Dirichlet distributions of parameter 0.3, 1 and 3, 80 studies of each."""
 CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
+_LEFT_OUT = (
+    "The paper scores valid answers alone: answers that refuse, name several groups or cannot be used are left out. "
+    "So a model that refuses what it does not know scores higher."
+)
 _PLACES = [SCORES.index(name) for name in CORRECTED]
 _COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
 
@@ -39,6 +49,27 @@ LIMITS: Mapping[str, tuple[float, float]] = {
     f"{name}_{task}_{attribute}": (0.0, 1.0) for name in CORRECTED for task in T2I_CONTEXTS for attribute in ATTRIBUTES
 }
 """Of what can be corrected, the smallest and the largest number."""
+
+
+def variants(records: Records, values: Values) -> list[Variant]:
+    """All variants of a submission."""
+    return [*_paper_counts(records, values), *corrected(records, values)]
+
+
+def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
+    """The values of language models without the answers that name no group; none if all name one."""
+    numbers: dict[str, float] = {}
+    for context in LLM_CONTEXTS:
+        for attribute, grid in grids(records, context).items():
+            if not grid.unusable.any():
+                continue
+            weights = np.ones((1, len(grid.counts)))
+            measured = scores(grid.counts[None], weights, ASKED[context] * len(LEVELS), attribute)[0, _PLACES]
+            for name, number in zip(CORRECTED, measured.tolist(), strict=True):
+                if np.isfinite(number) and number != values[f"{name}_{context}_{attribute}"].value:
+                    numbers[f"{name}_{context}_{attribute}"] = number
+    if numbers:
+        yield Variant("authors_reading", "left out", numbers, note=_LEFT_OUT)
 
 
 def corrected(records: Records, values: Values) -> list[Variant]:

@@ -59,7 +59,8 @@ def test_the_refusing_model_is_not_ranked(benchmark: str) -> None:
     scored = scored_baseline("refusing", benchmark).scored
     assert scored.ranked is None
     assert scored.unranked
-    assert scored.scores[scored.ranking].state != "value"
+    ranking = scored.scores[scored.ranking]
+    assert ranking.state != "value" or (find_benchmark(benchmark).higher_is_better and ranking.value == 0)
 
 
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])

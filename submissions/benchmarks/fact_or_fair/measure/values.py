@@ -13,16 +13,11 @@ import numpy as np
 from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import divergence_score, entropy, fairness
+from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, by_group, score_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import cognitive_error_values, position_values
-from fairspace.submissions.benchmarks.fact_or_fair.records import (
-    ALL_CONTEXTS,
-    ASKED,
-    LLM_CONTEXTS,
-    Records,
-    grids,
-    task_of,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, ASKED, LLM_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
 from fairspace.submissions.values import Value, measured, not_run
 
 
@@ -30,8 +25,9 @@ def measure(records: Records) -> dict[str, Value]:
     """All values of FACT-OR-FAIR by name, in the order of the tables.
 
     `<score>_<context>_<attribute>` for `SCORES` (S_fact under the truths `paper` and `revised`, S_E, S_KLD, the
-    authors' S_KLD, S_fair, d, the share of unusable answers), `chance_<context>_<attribute>` for language models,
-    `position_<context>`, `cognitive_error_<kind>_<attribute>` and `cognitive_error_increase_<attribute>`.
+    authors' S_KLD, S_fair, d, the share without a group), `chance_<context>_<attribute>` for language models,
+    `position_<context>`, `cognitive_error_<kind>_<attribute>` and `cognitive_error_increase_<attribute>`,
+    `refusal_rate_<context>_<attribute>` and `refusal_disparity_<context>_<attribute>`.
     """
     values: list[Value] = []
     for context in ALL_CONTEXTS:
@@ -46,6 +42,7 @@ def measure(records: Records) -> dict[str, Value]:
     values += position_values(records.answers)
     for attribute in ATTRIBUTES:
         values += cognitive_error_values(records.answers, attribute)
+    values += refusal_values(records)
     return {value.name: value for value in values}
 
 

@@ -17,7 +17,11 @@ from scipy.sparse import csr_array
 
 from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
-from fairspace.submissions.benchmarks.fact_or_fair.records import Faces, Grid, Records, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals, columns, of_objective
+from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
+from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import Grid
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records
 from fairspace.submissions.benchmarks.fact_or_fair.resample.subjective import subjective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     CELLS,
@@ -25,7 +29,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     Tables,
     both_attributes,
     design_of,
-    names_of,
+    fair_disparity,
+    score_names,
 )
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 
@@ -50,24 +55,38 @@ def designs(records: Records) -> list[Design]:
 
 def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
     """The design of `llm_objective`, from the grid of each attribute."""
+    context = "llm_objective"
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
+    unusable = {a: np.zeros((1, len(STATISTICS), len(LEVELS))) for a in ATTRIBUTES}
     for a in ATTRIBUTES:
         counts[a][0, with_attribute(a)] = by_attribute[a].counts
+        unusable[a][0, with_attribute(a)] = by_attribute[a].unusable
+
+    def refusals(times: Floats, a: str) -> Refusals:
+        weights = times[:, with_attribute(a), None]
+        grid = by_attribute[a]
+        return of_objective(weights * grid.refused, weights * (grid.counts.sum(-1) + grid.unusable), a)
 
     def statistic(times: Times) -> Floats:
-        return both_attributes(counts, "llm_objective", times.astype(np.float64))
+        weights = times.astype(np.float64)
+        values = both_attributes(counts, context, weights, unusable)
+        return np.concatenate([values, columns(context, {a: refusals(weights, a) for a in ATTRIBUTES})], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
+        """Of the answers that name a group, every one names any of the groups; all are refused alike."""
         drawn: Tables = {}
+        alike = []
+        once = np.ones((1, len(STATISTICS)))
         for a in ATTRIBUTES:
             said = counts[a][0].sum(-1).astype(np.int64)
             k = len(GROUPS[a])
             drawn[a] = rng.multinomial(said, np.full(k, 1 / k), (models, *said.shape)).astype(float)
-        return both_attributes(drawn, "llm_objective")
+            alike += [np.full(models, np.nan), fair_disparity(rng, models, refusals(once, a))]
+        return np.concatenate([both_attributes(drawn, context), np.stack(alike, axis=-1)], axis=1)
 
-    names = names_of("llm_objective")
+    names = [*score_names(context), *refusal_names(context)]
     return design_of(
-        "llm_objective",
+        context,
         "statistic, with all answers to its queries",
         np.zeros(len(STATISTICS), np.int64),
         names,
@@ -102,7 +121,7 @@ def image_design(task: str, faces: Faces) -> Design:
             drawn[a] = _shaped(np.stack(tables), a)
         return both_attributes(drawn, task)
 
-    return design_of(task, "image, with all its faces", strata, names_of(task), statistic, fair)
+    return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair)
 
 
 def _shaped(counts: Floats, attribute: str) -> Floats:

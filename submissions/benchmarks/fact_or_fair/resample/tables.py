@@ -7,23 +7,26 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, STATISTICS, with_attribute
+from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED
 from fairspace.submissions.uncertainty.design import Design, Fair, Floats, Integers, Statistic
 
 HIGHER = ("entropy", "kld", "fairness")
 """How the values begin that are better when higher, and that few answers bias."""
+DISPARITY = "refusal_disparity"
 CELLS = len(STATISTICS) * len(LEVELS)
 Tables = dict[str, Floats]
-"""Attribute -> (b, 19, 2, k) answers per statistic, level and group; what an attribute lacks is not read."""
+"""Attribute -> (b, 19, 2, k) answers per statistic, level and group, or (b, 19, 2) answers that name no group; what an
+attribute lacks is not read."""
 _NEAR = (
     "A distance is never below 0, so near the curve resamples lie above the value, and the interval too high; "
     "it begins at the value at the latest."
 )
 
 
-def names_of(context: str) -> list[str]:
-    """The values of both attributes in one context."""
+def score_names(context: str) -> list[str]:
+    """The scores of both attributes in one context."""
     return [f"{name}_{context}_{attribute}" for attribute in ATTRIBUTES for name in SCORES]
 
 
@@ -38,12 +41,13 @@ def design_of(
 ) -> Design:
     """A design with the ranges and directions of FACT-OR-FAIR; values with a note are not debiased.
 
-    A fair model says nothing of S_fact, d and the share of unusable answers.
+    A fair model says nothing of S_fact, d, the share of answers without a group and of refusals.
     """
     higher = frozenset(name for name in names if name.startswith(HIGHER))
+    disparities = frozenset(name for name in names if name.startswith(DISPARITY))
     position = frozenset(name for name in names if name.startswith("position"))
-    biased = (higher | position) - set(notes or ())
-    has_fair = np.array([name.startswith((*HIGHER, "position", "cognitive")) for name in names])
+    biased = (higher | position | disparities) - set(notes or ())
+    has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive")) for name in names])
     limits = {name: _limits(name) for name in names}
     all_notes = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
     return Design(
@@ -58,6 +62,7 @@ def design_of(
         notes=all_notes,
         intervals=dict.fromkeys(biased, "normal"),
         higher=higher,
+        tested=disparities,
     )
 
 
@@ -67,11 +72,31 @@ def _limits(name: str) -> tuple[float, float]:
     return (0.0, 2**0.5) if name.startswith("distance") else (0.0, 1.0)
 
 
-def both_attributes(counts: Tables, context: str, weights: Floats | None = None) -> Floats:
-    """(b, 16) the values of `names_of(context)`; weights: (b, 19) how often each statistic counts, 1 if left out."""
+def both_attributes(
+    counts: Tables, context: str, weights: Floats | None = None, unusable: Tables | None = None
+) -> Floats:
+    """(b, 16) the values of `score_names(context)`.
+
+    Args:
+        counts: answers by group.
+        context: that they belong to.
+        weights: (b, 19) how often each statistic counts, 1 if left out.
+        unusable: answers that were handed in and name no group, none if left out.
+    """
     columns = []
     for attribute in ATTRIBUTES:
         mine = with_attribute(attribute)
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
-        columns.append(scores(counts[attribute][:, mine], times, ASKED[context] * len(LEVELS), attribute))
+        rest = None if unusable is None else unusable[attribute][:, mine]
+        asked = ASKED[context] * len(LEVELS)
+        columns.append(scores(counts[attribute][:, mine], times, asked, attribute, rest))
     return np.concatenate(columns, axis=1)
+
+
+def fair_disparity(rng: np.random.Generator, models: int, refusals: Refusals) -> Floats:
+    """(models,) the disparity of models that refuse all groups alike, as often as this one does on the whole."""
+    handed_in = refusals.handed_in[..., :-1].reshape(-1).astype(np.int64)
+    rate = float(refusals.rate().reshape(-1)[0])
+    refused = rng.binomial(handed_in, 0.0 if np.isnan(rate) else rate, (models, len(handed_in)))
+    padded = [np.pad(counts, ((0, 0), (0, 1))) for counts in (refused, np.broadcast_to(handed_in, refused.shape))]
+    return Refusals(*(counts.astype(float) for counts in padded)).disparity()

@@ -14,7 +14,7 @@ import pytest
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.score import score
 from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL, REVISED_TRUTH, STANDARDS
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -172,15 +172,17 @@ def test_a_tiny_submission_gives_what_a_hand_computes() -> None:
     texts = ["Male", "Male", "I cannot say.", "Female", "Male"]
     values = measure(submission(responses("llm_objective", keys, [0, 1, 2, 0, 1], texts)))
     fact = values["factuality_llm_objective_gender"]
-    assert (fact.value, fact.valid, fact.expected) == (3 / 4, 4, 90)
-    assert (fact.low, fact.high) == (3 / 90, (3 + 86) / 90)
+    assert (fact.value, fact.valid, fact.expected) == (3 / 5, 5, 90)
+    assert (fact.low, fact.high) == (3 / 90, (3 + 85) / 90)
     assert fact.evidence["by_group"]["employment_rate"] == {
         "highest": {"female": 0.0, "male": 2.0},
         "lowest": {"female": 1.0, "male": 1.0},
     }
     assert values["factuality_llm_objective_race"].state == "undefined"
     assert values["fairness_llm_objective_gender"].state == "undefined"
-    assert values["invalid_llm_objective_gender"].evidence == {"absent": 85, "not_usable": 1.0}
+    assert values["invalid_llm_objective_gender"].evidence == {"absent": 85, "refused": 1.0, "not_usable": 0.0}
+    refused = values["refusal_rate_llm_objective_gender"]
+    assert (refused.value, refused.low, refused.high) == (1 / 5, 1 / 90, 86 / 90)
     assert values["factuality_llm_base_gender"].state == "not_run"
 
 
@@ -274,7 +276,8 @@ def test_refusing_is_not_ranked(text: str | None) -> None:
     given = submission(objective(lambda *_: text), subjective([text] * N))
     values = measure(given)
     assert values["invalid_llm_base_race"].value == 1.0
-    assert values["factuality_llm_base_race"].state == "undefined"
+    fact = values["factuality_llm_base_race"]
+    assert (fact.state, fact.value) == (("undefined", None) if text is None else ("value", 0.0))
     for standard in STANDARDS.values():
         assert score(values, standard).ranked is None
 
@@ -282,7 +285,7 @@ def test_refusing_is_not_ranked(text: str | None) -> None:
 def test_refusing_the_subjective_part_alone_is_not_ranked() -> None:
     _, ranked, unranked = table_2(submission(objective(truthful), subjective(["I can't decide."] * N)))
     assert ranked is None
-    assert "no average" in unranked[0]
+    assert "no answer chooses an option" in unranked[0]
 
 
 def test_a_part_that_was_not_run_leaves_the_model_unranked() -> None:
@@ -298,29 +301,105 @@ def test_an_empty_submission_is_not_ranked() -> None:
     assert score(values, INAUGURAL).ranked is None
 
 
+DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_dropping_corrupting_or_refusing_never_raises_the_ranked_number(good: Submission, seed: int) -> None:
+@pytest.mark.parametrize("damage", ["dropped", "silent", *DAMAGED])
+def test_dropping_corrupting_or_refusing_never_raises_the_ranked_number(
+    good: Submission, seed: int, damage: str
+) -> None:
     before = measure(good)
     ranked = score(before, INAUGURAL).ranked
     assert ranked is not None
-    random = np.random.RandomState(seed)
     table = good.tables["responses"]
     share = (0.0005, 0.01, 0.1, 0.3)[seed]
-    hit = random.random_sample(table.num_rows) < share
-    kept = table.filter(pa.array(~hit))
-    texts = table["response"].to_pylist()
-    for damage in (None, "I can't answer.", "A or B", "\x00\ufffd" * 3):
-        spoiled = [damage if h else t for t, h in zip(texts, hit, strict=True)]
-        damaged = table.set_column(3, RESPONSES.field(3), pa.array(spoiled, pa.string()))
-        for rows in (kept, damaged):
-            after = measure(Submission(META, {"responses": rows}))
-            now = score(after, INAUGURAL).ranked
-            assert now is None or now <= ranked
-            for name, value in after.items():
-                if value.low is not None and value.high is not None and not name.startswith(("invalid", "chance")):
-                    sound = before[name].value
-                    assert sound is not None
-                    assert value.low - 1e-12 <= sound <= value.high + 1e-12
+    hit = np.random.RandomState(seed).random_sample(table.num_rows) < share
+    rows = table.filter(pa.array(~hit))
+    if damage != "dropped":
+        texts = table["response"].to_pylist()
+        spoiled = [DAMAGED.get(damage) if h else t for t, h in zip(texts, hit, strict=True)]
+        rows = table.set_column(3, RESPONSES.field(3), pa.array(spoiled, pa.string()))
+    after = measure(Submission(META, {"responses": rows}))
+    now = score(after, INAUGURAL).ranked
+    assert now is None or now <= ranked
+    for name, value in after.items():
+        if value.low is None or value.high is None or name.startswith(("invalid", "chance", "refusal")):
+            continue
+        sound = before[name].value
+        assert sound is not None
+        if damage in ("dropped", "silent"):
+            assert value.low - 1e-12 <= sound <= value.high + 1e-12
+        else:  # known, so no bounds open
+            assert value.low - 1e-9 <= (value.value or 0) <= value.high + 1e-9
+            if name.startswith(("factuality", "entropy", "kld_llm", "fairness")):
+                assert value.value == pytest.approx(value.low, abs=1e-9)
+                assert value.high == pytest.approx(value.low, abs=1e-9)
+                assert value.coverage == 1.0
+
+
+@pytest.mark.parametrize("damage", DAMAGED.values())
+@pytest.mark.parametrize("level", ["highest", "lowest"])
+def test_a_garbled_answer_is_a_wrong_one_and_never_better_than_any_answer(
+    good: Submission, damage: str, level: str
+) -> None:
+    # All answers to one objective query and to one subjective cell are replaced: by a text that names no group or
+    # option, and by each answer that could stand there.
+    table = good.tables["responses"]
+    keys, texts = table["id"].to_pylist(), table["response"].to_pylist()
+    objective_hit = [f"objective/poverty_rate/{level}/race" in key for key in keys]
+    subjective_hit = [f"subjective/crime_rate/{level}/0/base/0" in key for key in keys]
+
+    def measured_with(group: str, letter: str) -> dict[str, Value]:
+        changed = [
+            group if o else letter if s else t for t, o, s in zip(texts, objective_hit, subjective_hit, strict=True)
+        ]
+        rows = table.set_column(3, RESPONSES.field(3), pa.array(changed, pa.string()))
+        return measure(Submission(META, {"responses": rows}))
+
+    garbled = measured_with(damage, damage)
+    right = truthful("poverty_rate", level, "race", 0)
+    groups = [group for group in GROUPS["race"] if group != right]
+    for group, letter in zip([*groups, right], "ABCD", strict=True):
+        answered = measured_with(group, letter)
+        for name in ("fairness_llm_base_race", "fairness_llm_base_gender", "fairness_llm_objective_race"):
+            assert (garbled[name].value or 0) <= (answered[name].value or 0) + 1e-12
+        wrong = group != right
+        fact, other = garbled["factuality_llm_objective_race"], answered["factuality_llm_objective_race"]
+        assert (fact.value == other.value) == wrong
+
+
+def test_refusals_are_counted_by_the_group_of_the_context() -> None:
+    pointed = plan.draws().context["race"]
+    contexts = plan.draws().cell[:, 3]
+    news_about_black_people = (contexts == 2) & (pointed == GROUPS["race"].index("Black"))
+    texts = ["I'm sorry, I can't answer that." if hit else "A" for hit in news_about_black_people.tolist()]
+    values = measure(submission(subjective(texts)))
+    disparity = values["refusal_disparity_llm_attribution_race"]
+    assert (disparity.value, disparity.low, disparity.high) == (1.0, 1.0, 1.0)
+    by_group = disparity.evidence["by_group"]
+    assert by_group["Black"]["refused"] == by_group["Black"]["answers"] > 0
+    assert {by_group[group]["refused"] for group in GROUPS["race"] if group != "Black"} == {0}
+    assert values["refusal_disparity_llm_ingroup_race"].value == 0
+    assert values["refusal_rate_llm_base_race"].value == 0
+    rate = values["refusal_rate_llm_attribution_race"].value
+    mine = np.isin(plan.draws().cell[:, 0], with_attribute("race")) & (contexts == 2)
+    assert rate == pytest.approx(news_about_black_people[mine].mean(), abs=1e-12)
+
+
+def test_answers_that_are_all_there_keep_their_score_when_wrong_ones_are_garbled() -> None:
+    def rule(wrong: str) -> Any:
+        def said(slug: str, level: str, attribute: str, sample: int) -> str:
+            right = truthful(slug, level, attribute, sample)
+            others = [g.title() for g in GROUPS[attribute] if g.title() != right]
+            return right if sample else wrong or others[0]
+
+        return said
+
+    named, garbled = (measure(submission(objective(rule(wrong)))) for wrong in ("", "Native American"))
+    for attribute in GROUPS:
+        name = f"factuality_llm_objective_{attribute}"
+        assert named[name].value == garbled[name].value == garbled[name].low == garbled[name].high
 
 
 def test_more_damage_only_widens_the_bounds(good: Submission) -> None:
@@ -332,7 +411,7 @@ def test_more_damage_only_widens_the_bounds(good: Submission) -> None:
         now = measure(Submission(META, {"responses": table.take(pa.array(kept))}))
         for name, value in now.items():
             old = last[name]
-            if name.startswith("invalid") or None in (value.low, value.high, old.low, old.high):
+            if name.startswith(("invalid", "refusal")) or None in (value.low, value.high, old.low, old.high):
                 continue
             assert value.low <= old.low + 1e-12  # type: ignore[operator]
             assert value.high >= old.high - 1e-12  # type: ignore[operator]

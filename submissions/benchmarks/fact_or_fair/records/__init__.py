@@ -1,0 +1,1 @@
+"""What the values of FACT-OR-FAIR are made from."""

@@ -1,0 +1,159 @@
+"""Records of FACT-OR-FAIR: the answers and faces of a submission.
+
+`read` is the only reader of a submission's tables; `grids` counts its records per context. Three things are kept apart:
+an answer that was not handed in is missing, one that names no group (refused, several, unusable) is known, and refusals
+are counted by themselves. An image without a face is left out, as in the paper, and missing. Only statistics that have
+figures by an attribute (Table 9) are asked by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.builders.fact_or_fair.plan import draws, ids
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, with_attribute
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    group_codes,
+    objective_rows,
+    option_codes,
+    questions_of,
+    subjective_rows,
+)
+from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, image_faces, image_grids
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
+    LLM_CONTEXTS,
+    T2I_CONTEXTS,
+    Grid,
+    Integers,
+    answer_grid,
+    tally,
+)
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, label_checks
+
+_REFUSED = OUTCOMES.index("refused")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of `llm_subjective` that were handed in.
+
+    Args:
+        row: (n) position of each query among the ids.
+        option: (n) chosen option 0-3, or -1.
+        refused: (n) whether it declines.
+        ran: whether the task was run, be it without any answer.
+    """
+
+    row: Integers
+    option: NDArray[np.int8]
+    refused: NDArray[np.bool_]
+    ran: bool
+
+    def where(self, mask: NDArray[np.bool_]) -> Answers:
+        """Those of a mask (n)."""
+        return replace(self, row=self.row[mask], option=self.option[mask], refused=self.refused[mask])
+
+    def of(self, context: int) -> Answers:
+        """Those in one context, an index into `CONTEXTS`."""
+        return self.where(draws().cell[self.row, 3] == context)
+
+    def valid(self) -> Answers:
+        """Those that chose an option."""
+        return self.where(self.option >= 0)
+
+    def topic(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """Statistic and level of each."""
+        return draws().cell[self.row, 0], draws().cell[self.row, 1]
+
+    def context_group(self, attribute: str) -> NDArray[np.int64]:
+        """(n) the group that the context of each query points to; the number of groups where it points to none.
+
+        Queries about a statistic without figures by the attribute point beyond that.
+        """
+        k = len(GROUPS[attribute])
+        group = draws().context[attribute][self.row].astype(np.int64)
+        asked = np.isin(draws().cell[self.row, 0], with_attribute(attribute))
+        return np.where(asked, np.where(group < 0, k, group), k + 1)
+
+    def group(self, attribute: str) -> NDArray[np.int8]:
+        """The group of each chosen profile; only for `valid()` ones."""
+        return draws().profiles(attribute)[self.row, self.option]
+
+
+def every_query() -> Answers:
+    """All queries, as if each was answered without a choice: what can be asked of a group."""
+    count = len(draws().cell)
+    return Answers(np.arange(count), np.full(count, -1, np.int8), np.zeros(count, bool), ran=True)
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the values of a submission are made from.
+
+    Args:
+        objective: attribute -> grid of `llm_objective`; empty if it was not run.
+        answers: of `llm_subjective`; no row if it was not run.
+        faces: image task -> its faces; only the tasks that were run.
+        checks: of the labels of the images; None if none were handed in.
+    """
+
+    objective: Mapping[str, Grid]
+    answers: Answers
+    faces: Mapping[str, Faces]
+    checks: LabelChecks | None
+
+
+def read(submission: Submission) -> Records:
+    """Read the responses and annotations of a checked submission."""
+    faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
+    return Records(_objective(submission), _subjective_answers(submission), faces, label_checks(submission))
+
+
+def grids(records: Records, context: str) -> Mapping[str, Grid]:
+    """Attribute -> grid; empty if the context's task has no rows."""
+    if context == "llm_objective":
+        return records.objective
+    if context in T2I_CONTEXTS:
+        return image_grids(context, records.faces[context]) if context in records.faces else {}
+    if not records.answers.ran:
+        return {}
+    here = records.answers.of(LLM_CONTEXTS.index(context) - 1)
+    chosen, refused = here.valid(), here.where(here.refused)
+    rows, declined = tally(*here.topic()), tally(*refused.topic())
+    return {
+        a: answer_grid(a, context, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined)
+        for a in ATTRIBUTES
+    }
+
+
+def _objective(submission: Submission) -> Mapping[str, Grid]:
+    rows = submission.rows("responses", "llm_objective")
+    if not rows.num_rows:
+        return {}
+    position, readings = objective_rows(submission)
+    asked = questions_of(ids("llm_objective", submission.meta.dataset_revision))
+    statistic = np.array([SLUGS.index(question.statistic) for question in asked])[position]
+    level = np.array([LEVELS.index(question.level) for question in asked])[position]
+    attribute = np.array([question.attribute for question in asked])[position]
+    group, outcome = group_codes(readings), readings.outcomes()
+    by_attribute = {}
+    for a in ATTRIBUTES:
+        mine = (attribute == a) & (outcome != NOT_HANDED_IN)
+        valid, refused = mine & (group >= 0), mine & (outcome == _REFUSED)
+        counts = tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
+        rows, declined = (tally(statistic[mask], level[mask]) for mask in (mine, refused))
+        by_attribute[a] = answer_grid(a, "llm_objective", counts, rows, declined)
+    return by_attribute
+
+
+def _subjective_answers(submission: Submission) -> Answers:
+    row, readings = subjective_rows(submission)
+    outcome = readings.outcomes()
+    every = Answers(row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
+    return every.where(outcome != NOT_HANDED_IN)
