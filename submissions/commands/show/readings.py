@@ -90,18 +90,23 @@ def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
     if not summaries:
         OUT.print(cell(f"{name} holds no task that is answered with text."))
         return
-    table = new_table(f"Readings of {name}")
+    show_outcomes(f"Readings of {name}", summaries)
+    for task, summary in summaries.items():
+        rules = ", ".join(f"{rule or 'no rule'} {count:,}" for rule, count in summary.rules.items())
+        OUT.print(cell(f"{task}, read by: {rules}"), style="bold")
+        for example in summary.examples:
+            OUT.print(_example(example))
+
+
+def show_outcomes(title: str, summaries: Mapping[str, Summary]) -> None:
+    """Print per task how many answers are choices, refuse, name several, are unusable, or were not handed in."""
+    table = new_table(title)
     table.add_column("task")
     for header in COUNTED:
         table.add_column(header.replace("_", " "), justify="right", max_width=10)
     for task, summary in summaries.items():
         table.add_row(*map(cell, (task, *(f"{summary.outcomes[outcome]:,}" for outcome in COUNTED))))
     OUT.print(table)
-    for task, summary in summaries.items():
-        rules = ", ".join(f"{rule or 'no rule'} {count:,}" for rule, count in summary.rules.items())
-        OUT.print(cell(f"{task}, read by: {rules}"), style="bold")
-        for example in summary.examples:
-            OUT.print(_example(example))
 
 
 def _example(example: Example) -> Text:

@@ -9,6 +9,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.coverage import TaskCoverage
 from fairspace.submissions.commands.show.instruments import HEADERS, other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import number
+from fairspace.submissions.commands.show.readings import show_outcomes
 from fairspace.submissions.commands.show.tables import OUT, cell, chance, new_table, table, values
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
@@ -36,6 +37,8 @@ def show_result(result: Result) -> None:
         OUT.print(cell(f"This standard is a draft: {draft}."))
     for mark in limits_of(result):
         OUT.print(cell(f"A part of the benchmark: {mark}."))
+    if result.readings:
+        show_outcomes("How the answers were read", result.readings)
     values("Raw values", result.values.values())
     for kind, title in _INSTRUMENTS.items():
         for variant in result.variants:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairspace.submissions.answers.summary import COUNTED, Summary
 from fairspace.submissions.commands.show.instruments import other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import without_number
 from fairspace.submissions.commands.show.results import show_result
@@ -71,3 +72,10 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
     assert "Other instruments" in out
     show_result(result)
     assert "Other instruments" not in capsys.readouterr().out
+
+
+def test_a_result_shows_how_its_answers_were_read(capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "not_handed_in": 7}
+    result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {})})
+    show_result(result)
+    assert "tournament 12,345 0 0 0 7" in " ".join(capsys.readouterr().out.split())
