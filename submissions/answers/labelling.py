@@ -87,7 +87,8 @@ def _shown(one: Drawn, number: str, show: bool) -> str:
     answer = one.fields["answer"]
     if len(answer) > _LONGEST_SHOWN:
         answer = f"{answer[: _LONGEST_SHOWN // 2]}\n[…]\n{answer[-_LONGEST_SHOWN // 2 :]}"
-    parts = [f"\n{number}: {one.fields['task']}", f"Asked: {plain(one.fields['ask'])}", "Answer:"]
+    asked = [plain(line) for line in one.fields["ask"].split("\n") if line.strip()]
+    parts = [f"\n{number}: {one.fields['task']}", "Asked:", *(f"  {line}" for line in asked), "Answer:"]
     parts += [f"  | {plain(line)}" for line in answer.split("\n")]
     if isinstance(one.choices[0], float):
         parts.append(f"Choices: a number from {one.choices[0]:g} to {one.choices[1]:g}, {', '.join(OTHERS)}")
