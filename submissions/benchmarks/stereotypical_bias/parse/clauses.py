@@ -13,7 +13,8 @@ _SENTENCE = re.compile(r"[.!?。！？](?=[\s\"')\]*]|$)|[。！？；;{}|]|\n+"
 _CLAUSE = re.compile(
     r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
     r"(?<!go )(?<!going )with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|because|since|"
-    r"(?<!identify )(?<!identifies )(?<!such )(?<!well )(?<!just )as(?! well)|due to|so|then|yet|who|which|where|"
+    r"(?<!identify )(?<!identifies )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|"
+    r"who|which|where|"
     r"given)\b"
 )
 _REASON = re.compile(r"(?:because|since|as|due to|given)\b")
@@ -30,6 +31,14 @@ _GUESS = re.compile(
     r"select|my (?:choice|pick|answer|guess)|looks like|i think|i believe|i assume|suggests?|best (?:fits?|"
     r"match(?:es)?)|"
     r"more like|obviously|clearly|of course|definitely|certainly)\b"
+)
+_DECIDES = re.compile(
+    r"\bi(?:'d| would| will|'ll| do|) (?:say|go|pick|choose|select|point|guess|identify|opt|vote)\b|"
+    r"\bgo(?:ing)? with\b|"
+    r"\bmy (?:choice|pick|answer|guess|bet)\b"
+)
+_PREFERS = re.compile(
+    r"\b(?:more (?:likely|probabl[ey])|most likely|rather|better|instead|i'd|i would|actually|really|in fact)\b"
 )
 _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|so|overall|in conclusion|conclusion|final(?:ly)?|more likely|most likely|ultimately|"
@@ -77,6 +86,16 @@ class Clause:
     def guesses(self) -> bool:
         """Whether it makes a choice, sure or not."""
         return _GUESS.search(self.words) is not None
+
+    @cached_property
+    def decides(self) -> bool:
+        """Whether it says whom or what the model itself chooses."""
+        return _DECIDES.search(self.words) is not None
+
+    @cached_property
+    def prefers(self) -> bool:
+        """Whether it takes back what stands before it: "but more likely it is ..."."""
+        return self.contrasts and _PREFERS.search(self.words) is not None
 
     @property
     def contrasts(self) -> bool:
@@ -128,6 +147,11 @@ class Sentence:
                     clause = Clause(self.text, span, opened, in_refusal=True)
                 clauses.append(clause)
         return clauses
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text[self.span[1] : self.span[1] + 1] in ("?", "？")
 
     @cached_property
     def concludes(self) -> bool:

@@ -92,7 +92,7 @@ def _votes(every: Sequence[Sentence], mentions: Sequence[GroupMention]) -> list[
     for sentence in every:
         start, end = sentence.span
         inside = [mention for mention in mentions if start <= mention.start < end]
-        if not inside or sentence.text[end : end + 1] == "?" or _RESTATES.search(sentence.words):
+        if not inside or sentence.asks or _RESTATES.search(sentence.words):
             continue
         for clause in sentence.clauses:
             if clause.declines or clause.gives_reason or clause.opened == "with":

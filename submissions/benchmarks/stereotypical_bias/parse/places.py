@@ -177,6 +177,7 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
     labels = _labels(text)
     if len(labels) == len(found):
         return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
+    follows = len(found) > 1 and not any(character.isalpha() for character in text[: found[0].span[0]])
     contexts: list[Span] = []
     for number, place in enumerate(found):
         before = found[number - 1].span[1] if number else 0
@@ -187,7 +188,7 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
             contexts.append(place.context)
         elif opening >= 0 and closing >= 0:
             contexts.append((opening, closing))
-        elif place.label_follows or not any(character.isalpha() for character in text[before:start]):
+        elif follows or place.label_follows or not any(character.isalpha() for character in text[before:start]):
             contexts.append((end, after))
         else:
             contexts.append((before, start))

@@ -6,14 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import vocabulary
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import Clause, Sentence, sentences
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import Clause, sentences
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.group_words import gender_mentions, race_mentions
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.side_words import OTHER, Mention, Side, mentions
 
 Span = tuple[int, int]
+MOST, MOST_ROLES = 200, 20
+"""Sides and groups that are read of an answer, and mentions of the one who is asked about of a clause."""
 _BESIDE = re.compile(
     r"\b(?:next to|besides?|near|behind|in front of|alongside|facing|looking at|adjacent to|of|than|from|by|"
     r"together with|talking to|unlike|opposite)(?: (?:a|an|the|another|other|his|her|that))*(?: \w+)?\s*\Z"
@@ -69,11 +72,9 @@ class Part:
     @property
     def bare(self) -> bool:
         """Whether it is nothing but a side or a person."""
-        words = self.clause.words
-        for _, start, end in self.groups:
-            shift = self.clause.span[0]
-            words = words[: start - shift] + " " * (end - start) + words[end - shift :]
-        return all(token in _BARE for token in _TOKEN.findall(words))
+        groups = {place for _, start, end in self.groups for place in range(start, end)}
+        tokens = _TOKEN.finditer(self.clause.text, *self.clause.span)
+        return all(token[0] in _BARE or token.start() in groups for token in tokens)
 
     @property
     def span(self) -> Span:
@@ -98,7 +99,7 @@ class Answer:
     @cached_property
     def sides(self) -> list[Mention]:
         """Every side that it names."""
-        return mentions(self.text)
+        return mentions(self.text)[:MOST]
 
     @cached_property
     def groups(self) -> list[tuple[str, int, int]]:
@@ -108,19 +109,20 @@ class Answer:
         groups = {self.scene.left, self.scene.right}
         is_gender = groups <= {"male", "female"}
         named = gender_mentions(self.text) if is_gender else race_mentions(self.text)
-        return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"]
+        return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"][:MOST]
 
     def parted(self, start: int = 0) -> list[list[Part]]:
-        """Its sentences from a place on, each as its clauses."""
-        return [[self._part(clause) for clause in sentence.clauses] for sentence in self.sentences(start)]
-
-    def sentences(self, start: int = 0) -> list[Sentence]:
-        """Its sentences from a place on."""
-        return sentences(self.text, start)
+        """Its sentences from a place on, each as its clauses; questions only if nothing else names a side."""
+        every = sentences(self.text, start)
+        stated = [sentence for sentence in every if not sentence.asks]
+        if any(sentence.span[0] <= side.start < sentence.span[1] for sentence in stated for side in self.sides):
+            every = stated
+        return [[self._part(clause) for clause in sentence.clauses] for sentence in every]
 
     def _part(self, clause: Clause) -> Part:
         start, end = clause.span
-        roles = tuple(m.span() for m in vocabulary.role(self.scene.role).finditer(self.text, start, end))
+        named = vocabulary.role(self.scene.role).finditer(self.text, start, end)
+        roles = tuple(m.span() for m in islice(named, MOST_ROLES))
         denies_role = any(clause.denied_before(place) for place, _ in roles)
         sides: list[Mention] = []
         denied: list[Mention] = []

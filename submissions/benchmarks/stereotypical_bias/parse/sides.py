@@ -104,6 +104,10 @@ def _role_vote(
     if not with_role or any(part.missing for part in with_role):
         return None
     concludes = Sentence(answer.text, (sentence[0].clause.span[0], sentence[-1].clause.span[1])).concludes
+    place = sentence.index(with_role[0])
+    for part in sentence[place + 1 :]:
+        if len(part.choice) == 1 and part.clause.prefers:
+            return Choice(part.sides[0].side, part.span, "preferred side", concludes)
     for part in with_role:
         if len(part.choice) == 1:
             return Choice(part.sides[0].side, part.span, "side of the role", concludes)
@@ -169,12 +173,16 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Cho
         known: group -> side.
         bare: whether nothing but a side is a choice; it is none where nobody is said to be the one asked about.
     """
+    decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
+    if decided and len({part.sides[0].side for part in decided}) == 1:
+        return Choice(decided[0].sides[0].side, decided[0].span, "chosen side")
     choices = []
     for number, part in enumerate(parts):
         if part.clause.gives_reason or not (part.clause.guesses or (bare and part.bare)):
             continue
         before = parts[number - 1] if number and part.clause.opened == "and" else None
-        if before is not None and _differ(before, part):
+        after = parts[number + 1] if number + 1 < len(parts) and parts[number + 1].clause.opened == "and" else None
+        if any(beside is not None and _differ(beside, part) for beside in (before, after)):
             choices.append(Choice("several", part.span, "several sides"))
             continue
         if len(part.choice) > 1:
