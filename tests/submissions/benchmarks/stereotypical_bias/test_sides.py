@@ -262,6 +262,7 @@ def long_answers() -> dict[str, str]:
         "named": "x1: 5, y1: 7, ",
         "spaces": "left     ",
         "lines": "\n- ",
+        "groups": "a man ",
     }
     return {name: (unit * (1_000_000 // len(unit)))[:1_000_000] for name, unit in units.items()}
 
