@@ -127,12 +127,13 @@ def test_bounds_are_drawn_and_told() -> None:
     assert errors["arrayminus"] == [pytest.approx(10), None, None, None]
 
 
-def test_missing_answers_widen_what_is_drawn(drawn: Opened) -> None:
-    """The refusing baseline may have answered anything."""
+def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
+    """The refusing baseline answers nothing rightly and treats nobody fairly; what it was not asked has no number."""
     refusing = next(row for row in drawn.space.state.board("fact_or_fair") if row.model.endswith("refusing"))
-    assert all(value.value is None for value in refusing.scores.values())
+    assert {value.value for name, value in refusing.scores.items() if "llm" in name} == {0.0}
+    assert {value.state for name, value in refusing.scores.items() if "t2i" in name} <= {"not_run", "undefined"}
     table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "scores", (refusing.entry,)).table
-    assert set(table.rows[0][2:]) == {"undefined"} or "undefined" in table.rows[0]
+    assert "undefined" not in table.rows[0]
 
 
 def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> None:
