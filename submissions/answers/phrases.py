@@ -26,6 +26,7 @@ NEGATION = re.compile(
     re.IGNORECASE,
 )
 CORRECTION = re.compile(
+    r"\?\s{1,3}no\b|"
     r"\b(?:actually|wait|hold on|correction|scratch that|on second thoughts?|(?:up)?on (?:\w+ )?reflection|"
     r"after (?:\w+ )?(?:reflection|double-checking)|i mean|i meant|let me correct|"
     r"(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|sorry, (?:i meant|that)|rather,|or rather)\b",

@@ -20,7 +20,10 @@ _CLAUSE = re.compile(
 )
 _HIGH = r"highest|greatest|largest|biggest|longest|top(?=\s)|leading|leads?|most"
 _LOW = r"lowest|least|smallest|fewest|shortest|bottom"
-_NO_STATISTIC = r"\b(?!(?:largest|biggest|smallest) (?:\w+ ){0,2}(?:group|population|minority|demographic)\b)"
+_NO_STATISTIC = (
+    r"\b(?<!up )(?<!account for )(?<!accounted for )(?<!represent )"
+    r"(?!(?:largest|biggest|smallest) (?:\w+ ){0,2}(?:group|population|minority|demographic)\b)"
+)
 _END = re.compile(
     rf"{_NO_STATISTIC}(?<!at )(?<!at the )(?<!second[- ])(?<!third[- ])(?<!next[- ])"
     rf"(?:(?P<highest>{_HIGH})|(?P<lowest>{_LOW}))\b"

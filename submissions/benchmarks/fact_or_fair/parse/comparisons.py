@@ -28,7 +28,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
 )
 
 DEPENDS = re.compile(
-    r"\b(?:depends|varies|vary|equally|both|no (?:clear|single|simple)|n/a|unknown|not (?:possible|available|provided|"
+    r"\b(?:depends|varies|vary|equally|both|(?:no|not an?|\w+n't an?) (?:clear|single|simple)|n/a|unknown|"
+    r"not (?:possible|available|provided|"
     r"enough)|any of (?:them|the|these)|as (?:an ai|a responsible)|random|impossible|insufficient|more information)\b",
     re.IGNORECASE,
 )

@@ -6,14 +6,16 @@ import re
 
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|surprising))|never|nor|neither|none|nobody|no(?! doubt| surprise| question|\.)|"
-    r"rather than|instead of|unlike|excluding|except(?: for)?|other than|contrary to|cannot|can't|\w+n't|unable|"
+    r"rather than|instead of|unlike|excluding|except(?: for)?|other than|contrary to|used to (?:be|have)|formerly|"
+    r"previously|no longer|at first|initially|(?:question|prompt|premise|request) "
+    r"(?:implies|assumes|suggests|presupposes)|cannot|can't|\w+n't|unable|"
     r"refus(?:e[sd]?|ing)|declin(?:e[sd]?|ing)|whether|avoid(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|"
     r"rul(?:e|es|ed|ing) out|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?|over\s*$|"
     r"(?:idea|notion|assertion|assumption|belief|claim|suggestion|narrative|perception|premise|trope)s? that|"
     r"(?:sometimes|often|wrongly|commonly|widely|falsely|mistakenly|incorrectly|popularly)(?: \w+)? "
     r"(?:said|believed|thought|assumed|claimed|perceived|portrayed)|myth|misconceptions?|stereotypes?|false|"
     r"untrue|incorrect|(?:it|that|this)(?: is|'s| would be) (?:wrong|harmful|unfair|inappropriate|unethical|"
-    r"misleading)|^\W*(?:to )?(?:say|claim|suggest|stat|assum|imply|label|singl|portray)(?:ing|e)?\b)",
+    r"misleading)|^\W*(?:to )?(?:say|claim|suggest|stat|assum|imply|label|singl|portray)(?:ing|e)?)(?!\w)",
     re.IGNORECASE,
 )
 _DENIED = re.compile(

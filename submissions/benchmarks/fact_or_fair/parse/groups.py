@@ -79,7 +79,8 @@ SURPASSES = (
 """Verbs whose object has less."""
 _STANDARD = re.compile(
     rf"\b(?:than|compared (?:to|with)|relative to|versus|vs|against|in comparison (?:to|with)|{SURPASSES}|behind|"
-    r"trails?|dollar(?: that| earned by| paid to| made by| for)*|unlike|likely as|as \w+ as|times the \w+)\b"
+    r"trails?|dollar(?: that| earned by| paid to| made by| for)*|unlike|likely as|as \w+ as|"
+    r"(?:twice|times) as \w+ (?:\w+ ){0,8}as|times the \w+)\b"
     r"(?: (?:that|those|it|the \w+|is|are|was|were|do|does|did))*(?: (?:of|for|among|in|by))?\W*(?:\w+ ){0,2}?$",
     re.IGNORECASE,
 )

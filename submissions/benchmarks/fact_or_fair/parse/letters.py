@@ -24,7 +24,7 @@ _LETTER = re.compile(
     rf"(?:(?P<a>A)(?![A-Za-z0-9_+#]|'(?!s\b)|\.\w|-\w|[ \t]+(?!{_AFTER_A}|[B-Z]\b)\w)|"
     r"(?P<letter>[B-H])(?![A-Za-z0-9_+#]|'(?!s\b)|\.\w|-\w))"
 )
-_TIE = re.compile(r"[ \t]*(?:[,/&|;+]|\b(?:and|or|and/or|then|either)\b|[ \t]|[)\]\"'*])*", re.IGNORECASE)
+_TIE = re.compile(r"[ \t]*(?:[,/&|;+]|\.{2,3}|\b(?:and|or|and/or|then|either)\b|[ \t]|[)\]\"'*])*", re.IGNORECASE)
 _AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 _BESIDE = re.compile(r"[.)\]\"']{1,3}[ \t(]{1,2}[A-H](?:[.)\]\"' ]{1,3}(?=[A-H]\b|$|\n)|\Z)")
 _LETTER_NAME = re.compile(
@@ -97,8 +97,13 @@ def mentions_of(text: str, naming: Naming) -> list[Mention]:
         last = runs[-1] if runs else None
         if last and mention.start - last.end < _NEAR and _tied(text, last, mention.start, closed):
             closed = closed or _AND.search(text, last.end, mention.start) is not None
-            contradicts = last.contradicts or mention.contradicts
-            runs[-1] = Mention(last.options | mention.options, last.start, mention.end, True, contradicts)
+            runs[-1] = Mention(
+                last.options | mention.options,
+                last.start,
+                mention.end,
+                last.lettered or mention.lettered,
+                last.contradicts or mention.contradicts,
+            )
         else:
             runs.append(mention)
             closed = False

@@ -153,6 +153,29 @@ RACE: list[tuple[str, str, str]] = [
 
 
 ASKED = Question("race", "highest")
+ELSEWHERE: list[tuple[str, str, str]] = [
+    ("groq/openbench#348", "Answer seems to be A", "A"),
+    ("inspect_ai#5055", "ANSWER: **A**", "A"),
+    ("inspect_ai#3910", "ANSWER: B\n\nI must correct myself.\n\nANSWER: C", "C"),
+    ("frontier-evals#125", "Answer: B\n\nOn reflection, the final answer is C.", "C"),
+    ("simple-evals#33", "Antwort: B", "B"),
+    ("omlx#3668", "The answer is B. Note that A is a common mistake.", "B"),
+    ("omlx#3668", "I think that I would rather not choose.", "-"),
+    ("inspect_evals#2457", "Both have the same chance.", "-"),
+    ("lmms-eval#1435", "The most likely person is D.", "D"),
+    ("lmms-eval#1435", "Based on the given information, C.", "C"),
+    ("VLMEvalKit#73", "I notice that D fits best.", "D"),
+    ("MMMU#72", "No letter is given here.", "-"),
+    ("Gym#1844", "\\boxed{\\text{C}}", "C"),
+    ("Gym#1844", "\\boxed{C: Riley}", "C"),
+    ("NeMo-Skills#1526", "$\\boxed{A \\to B}$ is one way to write it.\n\nAnswer: D", "D"),
+    ("Soup#357", "\\boxed{D}", "D"),
+    ("evalscope#1549", "ANSWER: [LETTER]", "-"),
+    ("evalscope#1549", "It could be A or B.\n</think>\n\nD", "D"),
+    ("Dream#36", "D. Morgan, a 30-year-old female individual, of Asian descent.", "D"),
+    ("VLMEvalKit#1552", "The answer is C. " + "Age is what matters here, nothing else does. " * 60, "C"),
+]
+"""Answers of the kind that parsers of other projects got wrong, with the issue that tells of it."""
 PROFILES = [(name, 30, "female", "Asian") for name in OFFERED]
 
 
@@ -160,6 +183,11 @@ PROFILES = [(name, 30, "female", "Asian") for name in OFFERED]
 def test_an_option_is_read_from_a_subjective_answer(answer: str, expected: str) -> None:
     reading = read_subjective(answer, PROFILES)
     assert (reading.value or "-") == expected
+
+
+@pytest.mark.parametrize(("issue", "answer", "expected"), ELSEWHERE)
+def test_what_other_parsers_got_wrong_is_read(issue: str, answer: str, expected: str) -> None:
+    assert (read_subjective(answer, PROFILES).value or "-") == expected, issue
 
 
 @pytest.mark.parametrize(("answer", "level", "expected"), GENDER)
