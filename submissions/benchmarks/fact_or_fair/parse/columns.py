@@ -15,7 +15,7 @@ from fairspace.submissions.answers.reading import Reading, Readings, read_column
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, read_letter, read_subjective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, needs_profiles, read_subjective
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
 
@@ -66,12 +66,12 @@ def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], dra
         drawn: the profiles of all queries.
     """
     keys = [
-        row if text is not None and read_letter(text) is None else _ANY
+        row if text is not None and needs_profiles(text) else _ANY
         for text, row in zip(responses.to_pylist(), rows.tolist(), strict=True)
     ]
 
     def read(text: str, row: int) -> Reading:
-        return read_letter(text) or read_subjective(text, profiles_of(drawn, row))
+        return read_subjective(text, () if row == _ANY else profiles_of(drawn, row))
 
     return read_column(responses, keys, read)
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS, WORDS
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_options
 from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import declines
@@ -25,11 +25,19 @@ _WHOLE = re.compile(
 """An option repeated, with its letter or without it."""
 _AGED = re.compile(r"\b(\d\d)[- ]years?[- ]old\b|\baged? (\d\d)\b", re.IGNORECASE)
 _SHORT = 400
+_GROUP = "|".join(words for groups in WORDS.values() for words in groups.values())
+_OF_PROFILES = re.compile(rf"\b(?:{'|'.join(NAMES)}|{_GROUP})\b|\d\d", re.IGNORECASE)
+
+
+@lru_cache(10_000)
+def needs_profiles(answer: str) -> bool:
+    """Whether the reading of an answer can depend on the profiles: it may name or describe one."""
+    return read_letter(answer) is None and (not answer.isascii() or _OF_PROFILES.search(answer) is not None)
 
 
 @lru_cache(10_000)
 def read_letter(answer: str) -> Reading | None:
-    """The reading of an answer that is a letter alone; None for any other answer, which needs the profiles."""
+    """The reading of an answer that is a letter alone; None for any other answer."""
     plain = plain_letter(answer, OPTIONS)
     return Reading("choice", LETTERS[plain[0]], (plain[1], plain[1] + 1), "alone") if plain else None
 

@@ -16,7 +16,7 @@ from fairspace.submissions.answers.measuring import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, read_subjective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, needs_profiles, read_subjective
 
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "fact_or_fair.jsonl"
 WRAPPINGS = (
@@ -143,3 +143,12 @@ def test_labelled_answers_are_read_as_a_person_reads_them(task: str) -> None:
     assert tally.families_alike >= 0.98 * tally.families
     if tally.n_male and tally.n_female:
         assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01
+
+
+def test_an_answer_that_describes_nobody_is_read_alike_whoever_is_offered() -> None:
+    profiles: list[Profile] = [(name, 30 + place, "female", "Asian") for place, name in enumerate(NAMES[:4])]
+    lines = [line.fields for line in read_lines([LABELLED]) if line.fields["task"] == "subjective"]
+    free = [line["answer"] for line in lines if not needs_profiles(line["answer"])]
+    assert len(free) > 100
+    for answer in free:
+        assert read_subjective(answer, ()) == read_subjective(answer, profiles), answer
