@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from typing import Any, Literal
 Stage = Literal["json", "json with line breaks", "repaired json"]
 MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
 _CLOSING = {"{": "}", "[": "]"}
+_KEY = re.compile(r"([\"'])([^\"'{}\[\]:,]{1,200})\1\s{0,20}:")
 _MARK = re.compile(r'["{}\[\]\\]')
 
 
@@ -75,6 +77,8 @@ def _read(text: str, start: int, end: int) -> Found | None:
     for stage, strict in stages:
         try:
             return Found(json.loads(part, strict=strict, object_pairs_hook=_without_repeats), (start, end), stage)
+        except _RepeatedKeyError:
+            return None
         except (ValueError, RecursionError):
             continue
     if max(part.count(mark) for mark in _CLOSING) > DEEPEST * 5 or ('"' not in part and "'" not in part):
@@ -85,14 +89,33 @@ def _read(text: str, start: int, end: int) -> Found | None:
         value = json_repair.loads(part, strict=True)
     except (ValueError, RecursionError):
         return None
-    return Found(value, (start, end), "repaired json") if isinstance(value, (dict, list)) and value else None
+    if not isinstance(value, (dict, list)) or not value or _loses_a_key(value, part):
+        return None
+    return Found(value, (start, end), "repaired json")
+
+
+def _loses_a_key(value: Any, part: str) -> bool:
+    """Whether a key stands more often in the text than in what was repaired: one of its values would be left out."""
+    keys: Counter[str] = Counter()
+    inside = [value]
+    while inside:
+        one = inside.pop()
+        if isinstance(one, dict):
+            keys.update(str(key) for key in one)
+        inside += one.values() if isinstance(one, dict) else one if isinstance(one, list) else []
+    written = Counter(match[2] for match in _KEY.finditer(part))
+    return any(written[key] > count for key, count in keys.items())
+
+
+class _RepeatedKeyError(ValueError):
+    """A key is given twice with different values: neither is what the answer says."""
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; ValueError if a key is given twice with different values."""
+    """An object; `_RepeatedKeyError` if a key is given twice with different values."""
     data: dict[str, Any] = {}
     for key, value in pairs:
         if key in data and data[key] != value:
-            raise ValueError("a key is given twice")
+            raise _RepeatedKeyError(key)
         data[key] = value
     return data

@@ -37,7 +37,7 @@ _MARKS = re.compile(
     r"\*+|`+|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])|^[ \t]{0,8}(?:#{1,6}|>+)(?=\s|$)|~~", re.MULTILINE
 )
 _SAME_LENGTH = {
-    **{ord(mark): "'" for mark in "‘’‚‛′`´"},
+    **{ord(mark): "'" for mark in "‘’‚‛′´"},
     **{ord(mark): '"' for mark in "“”„‟″«»"},
     **{ord(mark): "-" for mark in "‐‑‒–—―−"},
     **{ord(mark): " " for mark in "\u00a0\u2007\u202f\u200b\u200c\u200d\u2060\ufeff\u00ad\u2009\u200a\u3000\ufe0f\t"},
