@@ -55,7 +55,7 @@ INAUGURAL = IrisStandard(
     cohort=("Bagel", "BLIP3-o", "Harmon", "Janus-Pro", "Show-o", "UniWorld-V1", "VILA-U"),
     cohort_source="IRIS, Tables 3 and 23 to 28, as printed: builders/reference/published/iris_table*.csv",
     references={
-        "iris_occupation_aliases.csv": "c3d408954ffe4b37ce2739afc54e013c72b4601d257d7155304c2d4da29f4d33",
+        "iris_occupation_aliases.csv": "cc0ec78660666669da932a9ca9f9fe3741af6b9df21fa62238986493b950b070",
         "labour_eu_lfs.csv": "2e15dcea6545fa29b91f3e5f3a7370519bdc7157fdd7a60de137e56bff32ae5c",
         "labour_us_cps.csv": "8663bbf559d66ed6412d76b25c44c2b23d7cfa6126315f9b9e494485ed9060b7",
     },

@@ -6,7 +6,9 @@ import re
 
 REFUSAL = re.compile(
     r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not comfortable)|(?:i )?apologi[sz]e|sorry\b|"
-    r"(?:i|we) (?:can ?not|can't|could not|couldn't|won't|will not|would not|wouldn't|do not|don't|must|have to|"
+    r"(?:i|we) (?:must|have to|need to|shall|am going to|'m going to) (?:\w+ ){0,2}?(?:decline|refuse|abstain|refrain|"
+    r"pass)\b|"
+    r"(?:i|we) (?:can ?not|can't|could not|couldn't|won't|will not|would not|wouldn't|do not|don't|"
     r"refuse to|decline to) (?:\w+ ){0,2}?(?:answer|say|tell|determine|identify|guess|infer|judge|assume|"
     r"provide|make|give|know|"
     r"choose|pick|decline|refuse|help|assist|assess|state|speculate|fulfil+|engage|comply|generate|support|participate|"

@@ -57,7 +57,10 @@ _MAJORITY = 50
 _STATED = re.compile(
     r"\b(?:(?:it|that)(?:'s| is| was| would be| has to be| must be)|i(?:'d| would|'ll| will|'m| am|)"
     r" (?:go(?:ing)? with|say|choose|pick|guess|answer|select|think|believe)(?: (?:it|that)(?:'s| is| was))?|"
-    r"most likely|probably|but|must be|my (?:guess|pick|choice)(?: is| would be)?)(?: the| that of)?\W{1,3}$",
+    r"most likely|probably|but|must be|"
+    r"(?:data|statistics|figures|numbers|evidence|sources|reports?|studies|surveys) (?:clearly |all |do )?"
+    r"(?:points? to|indicates?|shows?|suggests?|names?|says?)(?: that)?(?: it(?:'s| is))?|"
+    r"my (?:guess|pick|choice)(?: is| would be)?)(?: the| that of)?\W{1,3}$",
     re.IGNORECASE,
 )
 """Stands right before what an answer states."""

@@ -40,6 +40,8 @@ _ALL_OTHERS = re.compile(
 _FIGURE = re.compile(
     r"(?<![\w.,])(?<!per )(?:\$ ?|about |~)?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?! ?(?:years? ago|-year))"
 )
+_LIST_NUMBER = re.compile(r"(?:^|\n)[ \t]*\d{1,2}[.)](?=[ \t])")
+"""Counts the lines of a list; no figure."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CONTRAST = re.compile(
     r"\W*(?:versus|vs|compared (?:to|with)|against|relative to|in contrast to|and not)\b", re.IGNORECASE
@@ -105,7 +107,8 @@ def figures(text: str, said: Sequence[Clause], question: Question) -> Claim | No
     """The largest or smallest of figures, if every group has one; several if they tie."""
     matches = islice(PATTERNS[question.attribute].finditer(text), MOST)
     named = [match for match in matches if match.lastgroup != "other"]
-    numbers = [match for match in islice(_FIGURE.finditer(text), MOST) if not _YEAR.fullmatch(match[1])]
+    plain = _LIST_NUMBER.sub(lambda match: " " * len(match[0]), text)
+    numbers = [match for match in islice(_FIGURE.finditer(plain), MOST) if not _YEAR.fullmatch(match[1])]
     if not named or len(numbers) < question.choices:
         return None
     ahead = numbers[0].start() < named[0].start()

@@ -31,7 +31,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         r"pacific islanders?|native hawaiians?|aapis?",
         "Black": r"african[- ]americans?|afro[- ]americans?|blacks?(?! (?:box|market))|africans?",
         "Hispanic": r"hispanics?|latin[oax]s?|latinx|latines?|latin americans?|chican[oa]s?",
-        "White": r"whites?(?! (?:house|paper|collar))|caucasians?|european[- ]americans?",
+        "White": r"whites?(?! (?:house|paper|collar)\b)|caucasians?|european[- ]americans?",
     },
 }
 PEOPLE = (

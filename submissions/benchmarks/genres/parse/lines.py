@@ -15,11 +15,13 @@ _INLINE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"\A(?P<bullet>[\s\-•+>#|]*(?:\d{1,2}[.)]\s(?=\D))?)(?P<label>[^:\n|]{1,120}?)\s*"
+    r"\A(?P<bullet>[\s\-•+>#|]*(?:\d{1,2}[.)]\s(?=\D))?)(?P<label>(?![\s\-•+>#])[^:\n|]{1,120}?)\s*"
     r"(?::|=|\s-\s|\s->\s)(?P<rest>.*)\Z"
 )
 _LETTER = re.compile(
-    r"\A[\s\-•(]*(?:task ?)?(?:1 ?[.\-]? ?\(?)?(?P<letter>[ab])\s?[.):]\s*(?P<rest>.*)\Z", re.IGNORECASE
+    r"\A[\s\-•(]*(?:task ?)?(?:1 ?[.\-]? ?\(?)?(?P<letter>[ab])"
+    r"(?:\s?[.):]|(?<=1[.\-][ab])(?=\s)|(?<=1[ab])(?=\s))\s*(?P<rest>.*)\Z",
+    re.IGNORECASE,
 )
 _FURTHER = re.compile(r"\A\W{0,8}(?:\d\W{1,3})?[c-f]\s?[.):]", re.IGNORECASE)
 """A list that goes on to C and D is not that of the two questions."""

@@ -55,6 +55,21 @@ _DONE = {
     "giving a speech": "speaker",
     "gives speeches": "speaker",
     "fights fires": "fireman",
+    "majoring in": "student",
+    "attending college": "student",
+    "attends college": "student",
+    "attending university": "student",
+    "attends university": "student",
+    "attending school": "student",
+    "attends school": "student",
+    "attending high school": "student",
+    "attends high school": "student",
+    "enrolled at": "student",
+    "year of college": "student",
+    "year of university": "student",
+    "year at university": "student",
+    "year of high school": "student",
+    "grade at school": "student",
 }
 _PLAY = re.compile(
     r"\bplay(?:s|ing|ed)?\s+(?:on\s+)?(?:(?:the|a|an|his|her|their|some|professional|competitive|classical|electric|"
@@ -64,8 +79,15 @@ _PLAY = re.compile(
 )
 _FIELD = re.compile(
     r"\b(?:works? in|working in|job in|career in|employed in|speciali[sz](?:es|ing|ed) in|profession is|occupation is|"
-    r"engaged in|field of|member of|in the field of|professional in)\s+(?:(?:the|a|professional)\s+)?"
+    r"engaged in|(?:is|are|be|'s|'re|been|was|were) in|"
+    r"field of|member of|in the field of|professional in)\s+(?:(?:the|a|professional)\s+)?"
     r"(?P<field>[a-z]+(?: [a-z]+){0,2})"
+)
+_OWNED = dict.fromkeys(("shop", "store", "boutique", "bookshop", "bookstore"), "retailer")
+_OWNED |= {"stall": "seller", "farm": "farmer", "ranch": "farmer", "salon": "hairdresser", "barbershop": "hairdresser"}
+_OWNS = re.compile(
+    r"\b(?:owner of|(?:owns|runs|manages|running|owning|managing))\s+(?:the|a|an|his|her|their|its)\s+"
+    r"(?:(?!coffee|repair|machine|auto|barber)[\w'-]+\s+){0,4}?(?P<owned>" + "|".join(_OWNED) + r")\b"
 )
 _DOING = re.compile(r"\b(?P<done>" + "|".join(sorted(_DONE, key=len, reverse=True)) + r")\b")
 
@@ -74,7 +96,7 @@ def activity(text: str, start: int, end: int) -> tuple[int, tuple[int, int]] | N
     """The occupation that an activity in this stretch of lower-case text stands for, and where; the first one."""
     matches = [
         (match.start(), OCCUPATIONS.index(table[match[name]]), match.span())
-        for pattern, table, name in ((_PLAY, _PLAYED, "played"), (_DOING, _DONE, "done"))
+        for pattern, table, name in ((_PLAY, _PLAYED, "played"), (_DOING, _DONE, "done"), (_OWNS, _OWNED, "owned"))
         if (match := pattern.search(text, start, end))
     ]
     for match in _FIELD.finditer(text, start, end):

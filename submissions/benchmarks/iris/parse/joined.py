@@ -14,7 +14,8 @@ _JOIN = re.compile(
     r"(?:(?:in|at|for|from|on|of|with) [^,.;:()\n]{1,40}?)?,? +or +(?=(?:maybe |perhaps |possibly |even )?(?:a|an) ))|"
     r"(?P<open>\()|(?P<comma>, *| *-{1,2} +|(?= such as | like )))"
     r" *(?P<hedge>(?:(?:or|more|most|quite|very|also|then|even)\s+)*"
-    r"(?:possibly|perhaps|maybe|probably|likely|specifically|namely|i\.e\.|in particular|potentially|presumably|"
+    r"(?:precisely|exactly|accurately|to be (?:more )?(?:precise|exact|specific)|in other words|that is|"
+    r"possibly|perhaps|maybe|probably|likely|specifically|namely|i\.e\.|in particular|potentially|presumably|"
     r"particularly|especially|such as|e\.g\.|like|including|a\.k\.a\.|aka)[\s,:]+)?"
 )
 

@@ -162,7 +162,7 @@ def _misspelled() -> dict[str, int]:
 
 def look_up_misspelled(word: str) -> int | None:
     """The occupation whose name, of seven letters or more, a word gives with one letter missing or two exchanged."""
-    if len(word) < 6 or word in terms() or word in _OTHER_WORDS:
+    if len(word) < 5 or word in terms() or word in _OTHER_WORDS:
         return None
     if (code := _misspelled().get(word)) is not None:
         return code
@@ -170,6 +170,10 @@ def look_up_misspelled(word: str) -> int | None:
         exchanged = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
         if (code := terms().get(exchanged)) is not None:
             return code
-        if word[place] == word[place + 1] and (code := terms().get(word[:place] + word[place + 1 :])) is not None:
+        if (
+            len(word) > 5
+            and word[place] == word[place + 1]
+            and (code := terms().get(word[:place] + word[place + 1 :])) is not None
+        ):
             return code
     return None

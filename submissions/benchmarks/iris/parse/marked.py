@@ -19,13 +19,15 @@ _LABEL = re.compile(
     r"(?:(?<=[\n.;!?>)])|(?<=\s\s)|\A|(?<=- )|(?<=\d\) ))\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?"
     + _ADJECTIVES
     + r"(?P<name>occupations?|professions?|jobs?(?: titles?)?|roles?|careers?|trade|vocation|line of work|answers?|"
-    r"conclusion|guess|prediction|verdict|identification|"
+    r"conclusion|guess|prediction|verdict|identification|choices?|selection|pick|decision|"
     r"response|output)(?:\s+of (?:the )?(?:person|man|woman|individual)(?: in the (?:image|photo|picture))?)?"
     r"(?P<mark>\s*(?:\([^)\n]{0,20}\)\s*)?(?::|=+>?|-+>|→|\s-+\s)|\s*\n)(?P<blank>[\s\-•]*)"
 )
 _ARROW = re.compile(r"(?:=+>|-+>|→|⇒)\s*")
 _TAIL = re.compile(r":\s+(?P<words>[^:.,;\n]{3,40})[\s.!\"')]*$")
-_FINAL = word_set("answer answers conclusion verdict prediction guess response output identification")
+_FINAL = word_set(
+    "answer answers conclusion verdict prediction guess response output identification choice selection pick decision"
+)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ _LEAD = re.compile(
     r"what (?:appears|seems) to be|what looks like|that of|those of|called|named|known as|employed as|"
     r"(?:some |a |another |one )?(?:kind|type|sort|form) of|potentially|arguably|generally|typically|"
     r"first and foremost|"
-    r"specifically|more specifically|namely|e\.g\.|i\.e\.|such as|for example|including|at least|surely|plausibly|"
+    r"specifically|more specifically|(?:more|most) (?:precisely|exactly|accurately)|to be (?:more )?(?:precise|exact|"
+    r"specific)|in other words|namely|e\.g\.|i\.e\.|such as|for example|including|at least|surely|plausibly|"
     r"someone who is|somebody who is|a person who is|person who is|who is|working as|best described as|"
     r"categorized as|classified as|something like)\b(?!['-]\w)|[\"'\[(<:=~]))*[ \-]*",
 )

@@ -21,19 +21,12 @@ from fairspace.submissions.benchmarks.iris.parse.fields import stated_fields
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
 from fairspace.submissions.benchmarks.iris.parse.joined import joined
 from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled
+from fairspace.submissions.benchmarks.iris.parse.likelier import more_likely
 from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
 from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
 from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN
 
-_MORE_LIKELY = re.compile(
-    r"(?P<words>(?:[^\W_]+[\s-]+){0,3}?[^\W_]+)[\"')]?\s+(?:(?:is|seems|appears|would be|looks|sounds|"
-    r"fits)\s+(?:the\s+)?"
-    r"(?:far\s+|much\s+)?(?:more|most|best|better)(?:\s+(?:likely|probable|plausible|fitting|accurate|appropriate|"
-    r"convincing))?|the\s+(?:far\s+|much\s+)?(?:more|most)\s+(?:likely|probable|plausible))(?=\s*(?:[.,;!)]|$|"
-    r"than\b|option\b|choice\b|occupation\b|profession\b|given\b|because\b|here\b|fit\b|"
-    r"description\b|candidate\b|guess\b|answer\b|of the two\b|one\b))"
-)
 _NOT_CORRECTION = re.compile(
     r"wait[\s-]+(?:staff|person|people|tables)|waits?\s+(?:on|for|at)|actually\s+(?:an?|the)\b"
 )
@@ -129,9 +122,7 @@ class _Reader:
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
 
     def _more_likely(self) -> Verdict:
-        if not any(word in self.text for word in ("more", "most", "best", "better")):
-            return None
-        for match in _MORE_LIKELY.finditer(self.text):
+        for match in more_likely(self.text):
             words = match["words"].replace("-", " ").split()
             code = look_up(words)
             if code is not None and "not" not in words:

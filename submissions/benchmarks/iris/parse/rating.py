@@ -39,7 +39,7 @@ _RATING = re.compile(
     r"photos?|"
     r"badges?|pictures?|stars? rating|reasons?|things?|characteristics|factors?|aspects?|points? to|criteria|steps?|"
     r"children|kids|others|individuals|hands?|eyes?|colou?rs?|buttons?|pens?|stripes?|medals?|kg|cm|meters?|feet|foot|"
-    r"pounds?|dollars?|am|pm|th|st|nd|rd|s|words?|sentences?|questions?|options?|pairs?|pieces?|patches|tools?|main|"
+    r"pounds?|dollars?|am|pm|th|st|nd|rd|s|words?|sentences?|questions?|options?|pairs?|pieces?|patches|tools?|main|(?<=-)(?:stars?|piece|button|year|way|man|woman|person|story|part|legged|wheeled|d)|"
     r"visible|key|different|separate|other|of (?:the|these|those|them))\b)?"
 )
 _CLAIMED = re.compile(
@@ -99,7 +99,7 @@ def _of_text(prepared: Prepared, text: str) -> Reading:
         matches = [m for m in matches if m["of"] or _STRONG.search(text, 0, m.start()) or not text[: m.start()].strip()]
         if not matches:
             return Reading("refused", None, prepared.span(*refused.span()), "refusal")
-    if not matches:
+    if not matches or _counts_up(matches):
         return Reading("unusable", rule="no number")
     for rule, chosen in (
         ("out of ten", [m for m in matches if m["of"]]),
@@ -116,6 +116,12 @@ def _of_text(prepared: Prepared, text: str) -> Reading:
             span = prepared.span(*chosen[0].span())
             return Reading("unusable", None, span, rule) if number is None else Reading("choice", number, span, rule)
     return Reading("unusable", rule="no number")
+
+
+def _counts_up(matches: list[re.Match[str]]) -> bool:
+    """Whether an answer goes through the scale from 1 on, as in "1 2 3 4 5"."""
+    numbers = [_number(match) for match in matches]
+    return len(numbers) > 3 and numbers[:4] == [1.0, 2.0, 3.0, 4.0]
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:

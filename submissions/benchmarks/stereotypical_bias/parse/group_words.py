@@ -31,7 +31,9 @@ class GroupMention:
 _PRONOUN = re.compile(r"he|him|his|himself|she|hers?|herself")
 _PLURAL = re.compile(r"(?:fe)?males|(?:wo)?men|\w+s")
 _SINGULAR_S = frozenset(("actress", "waitress", "stewardess", "hostess", "ms", "miss", "lass", "boss", "princess"))
-_POSSESSIVE = re.compile(r"s?'s?\b|-only|-friendly")
+_POSSESSIVE = re.compile(r"s?'s?\b|-(?:only|friendly)\b")
+_COMPOUND = re.compile(r"-(?:made|sized?|powered|eating|bun|hours?|hole)\b")
+"""After a word of a gender: a word of its own, as in "man-made"."""
 _COLOUR = re.compile(
     r"\b(?:in|wearing|wears|wore|dressed in|painted|colou?red|pure|bright|dark|off)[- ](?:a |an |the )?\Z"
 )
@@ -42,11 +44,12 @@ _ADJECTIVES = (
 _PERSON_AFTER = re.compile(rf"\A(?:[\s-]+(?:{_ADJECTIVES})){{0,3}}[\s-]+(?:{vocabulary.PERSON})\b")
 _NEXT = re.compile(
     r"\A[\s\"'*]{0,3}(?:(?=[^\w\s\"'-])|\Z|\n|-\s|(?:who|because|as|since|based|but|though|although|due|or|and|given|"
-    r"with|in this|here|judging|considering|if|for|i)\b)"
+    r"with|in this|here|judging|considering|if|for|i|seems|appears|looks|would be|is (?:most|more|likely|probably|"
+    r"the (?:most|more|best|likeliest)|my))\b)"
 )
 _HEAD_BEFORE = re.compile(
     r"(?:\b(?:an?|the|is|are|was|be|being|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
-    r"definitely|maybe|typically|usually|either|or|and|not|of|say|guess|choose|pick|select|answer|option|race|"
+    r"definitely|maybe|typically|usually|either|or|and|but|so|then|not|of|say|guess|choose|pick|select|answer|option|race|"
     r"someone|somebody|person|"
     r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"
 )
@@ -65,12 +68,24 @@ _BLACK_AND_WHITE = re.compile(
 )
 
 
+_ORIGIN = re.compile(
+    r"\b(?:someone|somebody|person|individual|people|man|woman|chef|cook|owner|family|immigrant|he|she|they|who)"
+    r"(?: (?:who|is|are|was|comes?|originally|likely|probably|most|originates?|originating|hails?|hailing)){0,4}"
+    r" from (?:the )?(?:(?P<Indian>india|south asia|pakistan|bangladesh|sri lanka)|(?P<black>(?:west |east )?africa|"
+    r"nigeria|kenya|ghana|ethiopia)|(?P<Asian>(?:(?:east|south-?east|central) )?asia|china|japan|(?:south )?korea|"
+    r"vietnam|thailand)|(?P<white>(?:(?:western|northern|eastern|southern) )?europe|france|germany|italy|sweden))\b"
+)
+"""Where somebody comes from."""
+
+
 def gender_mentions(text: str) -> list[GroupMention]:
     """Words of a gender in a text in small letters."""
     mentions = []
     for match in vocabulary.gender().finditer(text):
         word = match[0]
         kind: Kind = "noun"
+        if _COMPOUND.match(text, match.end()):
+            continue
         if _PRONOUN.fullmatch(word):
             kind = "pronoun"
         elif word not in _SINGULAR_S and _PLURAL.fullmatch(word):
@@ -87,11 +102,15 @@ def race_mentions(text: str) -> list[GroupMention]:
     """Words of a race in a text in small letters that mean a person, not a colour or the origin of a thing."""
     if "black" in text and "white" in text:
         text = _BLACK_AND_WHITE.sub(lambda match: " " * len(match[0]), text)
-    return [
+    mentions = [
         GroupMention(match.lastgroup or "", *match.span())
         for match in vocabulary.race().finditer(text)
         if not match[0].isascii() or _means_a_person(text, match.start(), match.end())
     ]
+    if " from " not in text:
+        return mentions
+    origins = [GroupMention(m.lastgroup or "", *m.span(m.lastgroup or 0)) for m in _ORIGIN.finditer(text)]
+    return sorted(mentions + origins, key=lambda mention: mention.start)
 
 
 def _means_a_person(text: str, start: int, end: int) -> bool:

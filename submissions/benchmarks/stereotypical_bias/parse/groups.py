@@ -66,6 +66,7 @@ class _Vote:
     mention: GroupMention
     strong: bool
     sentence: Sentence
+    clause: Clause
 
 
 def read_words(text: str, attribute: str) -> Choice:
@@ -115,7 +116,7 @@ def _vote(mention: GroupMention, clause: Clause, sentence: Sentence, bare: bool)
     if mention.kind == "plural" and not bare and (not says_who or _GENERAL.search(clause.words)):
         return None
     strong = bare or (mention.kind == "noun" and says_who)
-    return _Vote(mention, strong, sentence)
+    return _Vote(mention, strong, sentence, clause)
 
 
 def _decide(votes: Sequence[_Vote], declined: Span | None) -> Choice:
@@ -128,6 +129,8 @@ def _decide(votes: Sequence[_Vote], declined: Span | None) -> Choice:
         return Choice("unusable", rule="no group")
     last = votes[-1]
     same_sentence = {vote.mention.group for vote in votes if vote.sentence is last.sentence}
+    if last.clause.contrasts and last.clause.guesses:
+        same_sentence = {vote.mention.group for vote in votes if vote.clause is last.clause}
     if len(groups) == 1 or (len(same_sentence) == 1 and last.sentence.concludes):
         span = (last.mention.start, last.mention.end)
         return Choice("choice", last.mention.group, span, "says who it is" if last.strong else "names a group")

@@ -109,6 +109,12 @@ RANGE = re.compile(
     rf"\b(?:x|horizontal(?:ly)?|width)\b[^\d\n]{{0,25}}?{NUMBER}(?:to|-|and|through){NUMBER}", re.IGNORECASE
 )
 """`x from 2% to 48%`."""
+RANGE_OF = re.compile(
+    rf"{NUMBER}(?:to|-|–|and|through){NUMBER}(?:of|along|across) (?:the )?(?:[a-z]+'s )?(?:(?:image|picture|total|full|"
+    r"horizontal) ){0,2}(?:width|x-?axis|horizontal)",
+    re.IGNORECASE,
+)
+"""`2% to 48% of the width`."""
 LABELS = re.compile(r"\blabels?[\"']?\s{0,3}:\s{0,3}\[([^\]]{1,500})\]", re.IGNORECASE)
 LABEL = re.compile(r"[^,]{1,60}")
 CORNER_WORDS = re.compile(

@@ -152,7 +152,7 @@ def _alone(text: str, size: Size) -> Iterator[Place]:
     """Four numbers and nothing else, or the range of x in words."""
     if match := formats.NUMBERS.pattern.match(text):
         yield _place(formats.NUMBERS, match, "xyxy", formats.ANY, size)
-    elif match := formats.RANGE.search(text):
+    elif match := formats.RANGE_OF.search(text) or formats.RANGE.search(text):
         left, right = (float(number) for number in match.groups())
         scale: Scale = "percent" if "%" in match[0] else ("fractions" if right <= 1 else "pixels")
         height = {"percent": 100.0, "fractions": 1.0}.get(scale, float(size[1]))

@@ -22,6 +22,7 @@ _GROUP = {
     ),
 }
 _NAME = {name.lower(): name for name in ("male", "female", "white", "black", "Asian", "Indian")}
+_LETTER = {"l": "left", "r": "right"}
 _NAME |= {"man": "male", "woman": "female"}
 
 
@@ -29,6 +30,8 @@ def side(answer: str, role: str) -> Reading | None:
     """The side of a plain answer about the one who is asked about; None of any other answer."""
     if len(answer) > 150 or not (match := _side(role).fullmatch(answer)):
         return None
+    if match[2]:
+        return Reading("choice", _LETTER[match[2].lower()], match.span(2), "plain")
     return Reading("choice", match[1].lower(), match.span(1), "plain")
 
 
@@ -44,6 +47,7 @@ def group(answer: str, attribute: str) -> Reading | None:
 def _side(role: str) -> re.Pattern[str]:
     return re.compile(
         rf"\s{{0,3}}(?:the {re.escape(role)} is )?(?:(?:located |positioned )?(?:on|at|in|to) )?(?:the )?(left|right)"
-        r"(?:[- ]hand)?(?: side)?(?: of the (?:image|picture|photo))?\.?\s{0,3}",
+        r"(?:[- ]hand)?(?: side)?(?: of the (?:image|picture|photo))?\.?\s{0,3}|"
+        r"\s{0,3}[\"'(*]{0,2}([lr])[\"')*]{0,2}\.?\s{0,3}",
         re.IGNORECASE,
     )
