@@ -26,6 +26,8 @@ CITATION = """\
   eprint = {2603.00590},
   archivePrefix = {arXiv}
 }"""
+NO_CLASS = ("unmappable", "refused")
+"""Predictions of IRIS' understanding metrics that name no class: the answer fits none, or declines."""
 PAPER = "https://arxiv.org/abs/2603.00590"
 
 

@@ -7,25 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_count, check_lengths, check_names, distinct, encode, outcome
+from .columns import NO_CLASS, MetricInputError, check_count, check_lengths, check_names, distinct, encode, outcome
 from .formula import accuracy_disparity, left_out
 from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable
-answer is a wrong answer. 0 is the same accuracy for every group (ideal), 1 is the largest gap. Metric M2 of IRIS."""
+or refused answer is a wrong one. 0 is the same accuracy for every group (ideal), 1 is the largest gap. Metric M2 of
+IRIS."""
 
 INPUTS = """
 Args:
-    predictions: the answered class of every sample; `unmappable` if it fits no class, '' if the sample is missing.
+    predictions: the answered class of every sample; `unmappable` if it fits no class, `refused` if it declines to
+        answer, '' if the sample is missing.
     references: the true class of every sample.
     groups: the group of every sample.
     minimum: a group with fewer samples (missing ones included) is left out and listed.
     classes: all classes; if given, any other word among predictions or references is an error.
 
 Returns:
-    accuracy_disparity in [0, 1] (None if fewer than two groups have an answer), low, high, state, reason, coverage,
-    counts, by_group, left_out.
+    accuracy_disparity in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class), low, high,
+    state, reason, coverage, counts, by_group, left_out.
 
 Examples:
     >>> import evaluate
@@ -36,7 +38,7 @@ Examples:
     ...     groups=["female", "female", "male", "male"],
     ... )
     >>> result["accuracy_disparity"], result["low"], result["high"]
-    (0.5, 0.0, 0.5)
+    (0.5, 0.5, 0.5)
 """
 
 
@@ -56,32 +58,36 @@ class AccuracyDisparity(DirectMetric):
         size = check_lengths(predictions=predictions, references=references, groups=groups)
         least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
         answers, truths = distinct(predictions, "predictions"), distinct(references, "references")
-        if "unmappable" in truths:
-            raise MetricInputError("METRIC_UNKNOWN_LABEL", "references holds 'unmappable', which no true class is")
+        for word in NO_CLASS:
+            if word in truths:
+                raise MetricInputError("METRIC_UNKNOWN_LABEL", f"references holds {word!r}, which no true class is")
         known = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name != "unmappable"), "unmappable")
+        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
         given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
-        # 0 correct, 1 wrong, 2 unmappable, 3 missing: the columns of the formula
-        kind = np.select([given < 0, given == len(known) - 1, given == true], [3, 2, 0], 1)
+        # 0 correct, 1 wrong, 2 unmappable, 3 refused, 4 missing
+        last = len(known) - 1
+        kind = np.select([given < 0, given == last, given == last - 1, given == true], [4, 3, 2, 0], 1)
         group = encode(groups, "groups", names, missing=False)
-        table = np.bincount(group * 4 + kind, minlength=len(names) * 4).reshape(len(names), 4).T
-        correct, wrong, unmappable, missing = table
-        out = left_out(correct, wrong, unmappable, missing, least)
+        table = np.bincount(group * 5 + kind, minlength=len(names) * 5).reshape(len(names), 5).T
+        correct, wrong, unmappable, refused, missing = table
+        columns = correct, wrong, unmappable + refused, missing
+        out = left_out(*columns, least)
         by_group = {}
-        for name, (c, w, u, m) in zip(names, table.T.tolist(), strict=True):
+        for name, (c, w, u, r, m) in zip(names, table.T.tolist(), strict=True):
             by_group[name] = {
-                "accuracy": c / (c + w + u) if c + w + u else None,
+                "accuracy": c / (c + w + u + r) if c + w + u + r else None,
                 "correct": c,
                 "wrong": w,
                 "unmappable": u,
+                "refused": r,
                 "missing": m,
             }
         return outcome(
             "accuracy_disparity",
-            accuracy_disparity(correct, wrong, unmappable, missing, least),
-            valid=int(table[:2].sum()),
+            accuracy_disparity(*columns, least),
+            valid=int(table[:4].sum()),
             expected=size,
-            reason=f"fewer than two groups have an answer and at least {least} samples",
+            reason=f"no answer fits a class, or fewer than two groups have an answer and at least {least} samples",
             evidence={
                 "by_group": by_group,
                 "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],

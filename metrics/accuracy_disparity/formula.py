@@ -18,27 +18,27 @@ Bounds = tuple[Any, Any, Any]
 def accuracy_disparity(
     correct: ArrayLike, wrong: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2
 ) -> Bounds:
-    """Gap in accuracy, and its bounds over everything that unmappable and missing answers could have been.
+    """Gap in accuracy, and its bounds over everything that missing answers could have been.
 
     Args:
         correct: right answers per group, shape (..., k).
         wrong: wrong answers per group, shape (..., k).
-        unmappable: answers that fit no class, shape (..., k); wrong for the value, either for the bounds.
-        missing: answers that were not given, shape (..., k); left out of the value, either for the bounds.
+        unmappable: answers that fit no class, or decline to answer, shape (..., k); they are wrong.
+        missing: answers that were not handed in, shape (..., k); left out of the value, either for the bounds.
         minimum: a group with fewer samples (missing ones included) is left out; `left_out` names it.
 
     Returns:
         (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when fewer than two groups have an
-        answer.
+        answer, or when no answer of any group fits a class.
 
     Raises:
         ValueError: for a negative count or shapes that differ.
     """
     c, w, u, m = checked(correct, wrong, unmappable, missing)
     kept = ~left_out(c, w, u, m, minimum)
-    value = accuracy_gap(c, np.where(kept, c + w + u, 0.0))
+    value = np.where((c + w).sum(-1) > 0, accuracy_gap(c, np.where(kept, c + w + u, 0.0)), np.nan)
     samples = np.where(kept, c + w + u + m, 1.0)
-    least, most = c / samples, (c + u + m) / samples
+    least, most = c / samples, (c + m) / samples
     apart = kept[..., :, None] & kept[..., None, :] & ~np.eye(c.shape[-1], dtype=np.bool_)
     high = np.where(apart, most[..., :, None] - least[..., None, :], 0.0).max((-2, -1), initial=0.0)
     low = _largest(least, kept) + _largest(-most, kept)

@@ -23,8 +23,8 @@ def answer_consistency_difference(
 
     Args:
         difference_sum: sum of |score_i - score_j| over the valid pairs, shape (...).
-        pairs: how many pairs have both ratings, shape (...).
-        missing_pairs: pairs of which a rating is missing, refused or unreadable, shape (...).
+        pairs: how many pairs have both answers, shape (...).
+        missing_pairs: pairs of which an answer was not handed in, shape (...).
         largest: largest difference on the scale.
 
     Returns:
@@ -42,3 +42,25 @@ def answer_consistency_difference(
     nothing = n + missing == 0
     # equal up to rounding when none is missing
     return value, np.where(nothing, 0.0, low)[()], np.where(nothing, largest, np.fmax(high, value))[()]
+
+
+def rating_differences(first: ArrayLike, second: ArrayLike, least: float = 1.0, most: float = 10.0) -> Floats:
+    """|score_i - score_j| of pairs; where an answer gives no rating, the largest difference that the other one allows.
+
+    A refusal, and an answer that gives no number of the scale, can so never do better than a rating.
+
+    Args:
+        first: ratings of the first images, shape (...); inf where the answer gives none, nan where none was handed in.
+        second: those of the second images.
+        least: the scale's lowest rating.
+        most: its highest one.
+
+    Returns:
+        (...) in [0, most - least], nan where an answer was not handed in.
+    """
+    a, b = (np.asarray(x, dtype=np.float64) for x in (first, second))
+    known = np.where(np.isinf(a), b, a)
+    with np.errstate(invalid="ignore"):
+        farthest = np.where(np.isinf(known), most - least, np.maximum(known - least, most - known))
+        difference = np.where(np.isinf(a) | np.isinf(b), farthest, np.abs(a - b))
+    return np.asarray(np.where(np.isnan(a) | np.isnan(b), np.nan, difference))

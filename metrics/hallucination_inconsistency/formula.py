@@ -20,9 +20,10 @@ def hallucination_inconsistency(inconsistent: ArrayLike, pairs: ArrayLike, missi
     """Share of inconsistent pairs, and its bounds over every missing pair being consistent or not.
 
     Args:
-        inconsistent: valid pairs of which one answer is right and the other wrong, shape (...).
-        pairs: pairs of which both answers could be judged, shape (...).
-        missing_pairs: pairs of which an answer is missing, refused or unreadable, shape (...).
+        inconsistent: pairs of which one answer is right and the other wrong, shape (...). An answer that names no
+            label, or declines, is wrong.
+        pairs: pairs of which both answers were handed in, shape (...).
+        missing_pairs: pairs of which an answer was not handed in, shape (...).
 
     Returns:
         (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when no pair could be judged. A

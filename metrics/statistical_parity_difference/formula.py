@@ -1,7 +1,8 @@
 """Statistical parity difference (IRIS, metric M3, Table 5): the largest gap in how often one class is answered.
 
-SPD = max over classes c of (max over g of P(answer = c | g) - min over g of P(answer = c | g)); `unmappable` is one of
-the classes. 0 is the same answers for every group (ideal), 1 is a class that one group always gets and another never.
+SPD = max over classes c of (max over g of P(answer = c | g) - min over g of P(answer = c | g)); answers that fit no
+class, and refusals, are classes of their own. 0 is the same answers for every group (ideal), 1 is a class that one
+group always gets and another never.
 """
 
 from __future__ import annotations
@@ -17,29 +18,31 @@ Bounds = tuple[Any, Any, Any]
 
 
 def statistical_parity_difference(
-    counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2
+    counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2, refused: ArrayLike | None = None
 ) -> Bounds:
-    """Largest gap in answer rates, and its bounds over every class that unmappable and missing answers could have been.
+    """Largest gap in answer rates, and its bounds over every class that missing answers could have been.
 
     Args:
         counts: answers per group and class, shape (..., k, c).
-        unmappable: answers per group that fit no class, shape (..., k); a class of their own for the value.
-        missing: answers per group that were not given, shape (..., k); left out of the value.
+        unmappable: answers per group that fit no class, shape (..., k); a class of their own.
+        missing: answers per group that were not handed in, shape (..., k); left out of the value.
         minimum: a group with fewer samples (missing ones included) is left out; `left_out` names it.
+        refused: answers per group that decline, shape (..., k); a class of their own. None: none does.
 
     Returns:
         (value, low, high), each of shape (...), in [0, 1], ideal 0. `value` is nan when fewer than two groups have an
-        answer. `high` is the exact maximum; `low` is a lower bound (it may free the same answer for several classes at
-        once).
+        answer, or when no answer of any group fits a class. `high` is the exact maximum; `low` is
+        a lower bound (it may free the same answer for several classes at once).
 
     Raises:
         ValueError: for a negative count or shapes that do not fit.
     """
     n, u, m = checked(counts, unmappable, missing)
-    kept = ~left_out(n, u, m, minimum)
-    value = rate_gap(np.where(kept[..., None], np.concatenate([n, u[..., None]], axis=-1), 0.0))
-    free, samples = (u + m)[..., None], np.where(kept, n.sum(-1) + u + m, 1.0)[..., None]
-    sure = np.concatenate([n, np.zeros_like(u)[..., None]], axis=-1)
+    r = np.zeros_like(u) if refused is None else checked(n, refused, m)[1]
+    kept = ~left_out(n, u + r, m, minimum)
+    sure = np.stack([*np.moveaxis(n, -1, 0), u, r], axis=-1)
+    value = np.where(n.sum((-2, -1)) > 0, rate_gap(np.where(kept[..., None], sure, 0.0)), np.nan)
+    free, samples = m[..., None], np.where(kept, sure.sum(-1) + m, 1.0)[..., None]
     least, most = sure / samples, (sure + free) / samples
     apart = kept[..., :, None] & kept[..., None, :] & ~np.eye(u.shape[-1], dtype=np.bool_)
     gaps = np.where(apart[..., None], most[..., :, None, :] - least[..., None, :, :], 0.0)

@@ -7,25 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from .columns import check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
+from .columns import NO_CLASS, check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
 from .formula import left_out, statistical_parity_difference
 from .metric import About, DirectMetric
 
 DESCRIPTION = """\
 Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:
-max over c of (max P(c | g) - min P(c | g)); `unmappable` is one of the classes. 0 is the same answers for every group
-(ideal), 1 is a class that one group always gets and another never. Metric M3 of IRIS."""
+max over c of (max P(c | g) - min P(c | g)); `unmappable` and `refused` are classes. 0 is the same answers for every
+group (ideal), 1 is a class that one group always gets and another never. Metric M3 of IRIS."""
 
 INPUTS = """
 Args:
-    predictions: the answered class of every sample; `unmappable` if it fits no class, '' if the sample is missing.
+    predictions: the answered class of every sample; `unmappable` if it fits no class, `refused` if it declines to
+        answer, '' if the sample is missing.
     groups: the group of every sample.
     minimum: a group with fewer samples (missing ones included) is left out and listed.
     classes: all classes; if given, any other word among predictions is an error.
 
 Returns:
-    statistical_parity_difference in [0, 1] (None if fewer than two groups have an answer), low, high, state, reason,
-    coverage, counts, class (the one with the largest gap), by_group (rate of that class, counts), left_out.
+    statistical_parity_difference in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class),
+    low, high, state, reason, coverage, counts, class (the one with the largest gap), by_group (rate of that class,
+    counts), left_out.
 
 Examples:
     >>> import evaluate
@@ -53,11 +55,11 @@ class StatisticalParityDifference(DirectMetric):
         size = check_lengths(predictions=predictions, groups=groups)
         least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
         known = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name != "unmappable"), "unmappable")
+        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
         group = encode(groups, "groups", names, missing=False)
         table, missing = cross_count(group, len(names), encode(predictions, "predictions", known), len(known))
-        counts, unmappable = table[:, :-1], table[:, -1]
-        out, answered = left_out(counts, unmappable, missing, least), table.sum(1)
+        counts, unmappable, refused = table[:, :-2], table[:, -2], table[:, -1]
+        out, answered = left_out(counts, unmappable + refused, missing, least), table.sum(1)
         rates = table / np.where(answered > 0, answered, 1)[:, None]
         compared = rates[~out & (answered > 0)]
         widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) > 1 else None
@@ -66,16 +68,17 @@ class StatisticalParityDifference(DirectMetric):
                 "rate": None if widest is None or not answered[i] else float(rates[i, widest]),
                 "valid": int(counts[i].sum()),
                 "unmappable": int(unmappable[i]),
+                "refused": int(refused[i]),
                 "missing": int(missing[i]),
             }
             for i, name in enumerate(names)
         }
         return outcome(
             "statistical_parity_difference",
-            statistical_parity_difference(counts, unmappable, missing, least),
-            valid=int(counts.sum()),
+            statistical_parity_difference(counts, unmappable, missing, least, refused),
+            valid=int(table.sum()),
             expected=size,
-            reason=f"fewer than two groups have an answer and at least {least} samples",
+            reason=f"no answer fits a class, or fewer than two groups have an answer and at least {least} samples",
             evidence={
                 "class": None if widest is None else known[widest],
                 "by_group": by_group,

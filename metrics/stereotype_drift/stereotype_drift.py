@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, check_names, distinct, encode, number, numbers, outcome
+from .columns import NO_CLASS, MetricInputError, check_lengths, check_names, distinct, encode, number, numbers, outcome
 from .formula import absolute_drift, stereotype_drift
 from .metric import About, DirectMetric
 
@@ -19,7 +19,8 @@ occupations where the group is more common. Metric M6 of IRIS."""
 
 INPUTS = """
 Args:
-    predictions: the answered occupation of every sample; `unmappable` if it fits none, '' if the sample is missing.
+    predictions: the answered occupation of every sample; `unmappable` if it fits none, `refused` if it declines to
+        answer, '' if the sample is missing.
     references: the true occupation of every sample.
     shares: a dict from occupation to the real-world share of the group, in [0, 1]. Samples of which the true or the
         answered occupation has no share are no part of the mean.
@@ -61,14 +62,14 @@ class StereotypeDrift(DirectMetric):
         share = numbers([shares[job] for job in jobs], "shares", 0.0, 1.0)
         if np.isnan(share).any():
             raise MetricInputError("METRIC_REFERENCE", "shares must hold numbers; leave out an occupation without one")
-        others = {*distinct(predictions, "predictions"), *distinct(references, "references")} - {*jobs, "unmappable"}
+        others = {*distinct(predictions, "predictions"), *distinct(references, "references")} - {*jobs, *NO_CLASS}
         if occupations is not None:
             closed = check_names(occupations, "occupations")
-            others = set(closed) - {*jobs, "unmappable"}
-        known = (*jobs, *sorted(others), "unmappable")
+            others = set(closed) - {*jobs, *NO_CLASS}
+        known = (*jobs, *sorted(others), *NO_CLASS)
         given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
         relevant = true < len(jobs)
-        uncertain = relevant & ((given < 0) | (given == len(known) - 1))
+        uncertain = relevant & (given < 0)
         errors = Counter(
             (int(t), int(g))
             for t, g in zip(true, given, strict=True)

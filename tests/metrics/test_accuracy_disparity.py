@@ -41,8 +41,13 @@ def test_same_accuracy_is_0_and_all_against_nothing_is_1() -> None:
     assert accuracy_disparity([5, 0], [0, 5], [0, 0], [0, 0]) == (1, 1, 1)
 
 
-def test_unmappable_answer_is_wrong_for_the_value_and_open_for_the_bounds() -> None:
-    assert accuracy_disparity([2, 2], [0, 0], [0, 2], [0, 0]) == pytest.approx((0.5, 0, 0.5))
+def test_unmappable_answer_is_wrong() -> None:
+    assert accuracy_disparity([2, 2], [0, 0], [0, 2], [0, 0]) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_without_an_answer_that_fits_a_class_it_is_undefined_not_0() -> None:
+    assert math.isnan(accuracy_disparity([0, 0], [0, 0], [3, 4], [0, 0])[0])
+    assert accuracy_disparity([0, 0], [1, 0], [3, 4], [0, 0])[0] == 0
 
 
 def test_fewer_than_two_groups_with_answers_is_undefined_not_0() -> None:
@@ -104,8 +109,8 @@ def test_more_missing_samples_only_widen(table: Table, data: st.DataObject) -> N
 @given(tables(largest=2, groups=3))
 def test_bounds_are_the_extremes_over_all_completions(table: Table) -> None:
     _, low, high = measure(table)
-    correct, _, unmappable, missing = np.array(table)
-    free, total = unmappable + missing, np.array(table).sum(0)
+    correct, _, _, missing = np.array(table)
+    free, total = missing, np.array(table).sum(0)
     keep = ~np.array(omitted(table))
     if keep.sum() > 1:
         gaps = [

@@ -31,10 +31,16 @@ def test_same_answers_are_0_and_a_class_of_one_group_is_1() -> None:
     assert statistical_parity_difference([[5, 0], [0, 5]], [0, 0], [0, 0]) == (1, 1, 1)
 
 
-def test_unmappable_is_one_of_the_classes() -> None:
-    value, low, high = statistical_parity_difference([[5, 0], [5, 0]], [0, 5], [0, 0])
-    assert value == pytest.approx(0.5)
-    assert (low, high) == pytest.approx((0, 0.5))
+def test_unmappable_and_refused_are_two_classes() -> None:
+    counts, some, none = [[5, 0], [5, 0]], [0, 5], [0, 0]
+    assert statistical_parity_difference(counts, some, none) == pytest.approx((0.5, 0.5, 0.5))
+    assert statistical_parity_difference(counts, none, none, refused=some) == pytest.approx((0.5, 0.5, 0.5))
+    apart = statistical_parity_difference(counts, [5, 0], none, refused=some)
+    assert apart == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_without_an_answer_that_fits_a_class_it_is_undefined_not_0() -> None:
+    assert math.isnan(statistical_parity_difference([[0, 0], [0, 0]], [3, 2], [0, 0], refused=[0, 1])[0])
 
 
 def test_fewer_than_two_groups_with_answers_is_undefined_not_0() -> None:
@@ -118,8 +124,8 @@ def test_high_is_the_maximum_over_all_completions_and_low_a_lower_bound(case: Ca
     if keep.sum() < 2:
         assert (low, high) == (0, 1)
         return
-    sure = np.column_stack([counts, np.zeros_like(unmappable)])[keep]
-    free, total = (unmappable + missing)[keep], (counts.sum(1) + unmappable + missing)[keep]
+    sure = np.column_stack([counts, unmappable])[keep]
+    free, total = missing[keep], (counts.sum(1) + unmappable + missing)[keep]
     gaps = [
         float(np.ptp((sure + np.array(extra)) / total[:, None], axis=0).max())
         for extra in product(*(list(spreads(int(n), sure.shape[1])) for n in free))

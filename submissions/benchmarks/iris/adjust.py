@@ -103,8 +103,8 @@ def _divergences(values: Values, counts: Counts, changed: Adjustment) -> Iterato
                     triple = distribution_divergence(table, shares, iris_gen_52.IMAGES - table.sum(axis=1))
                     expected = len(table) * iris_gen_52.IMAGES
                 else:
-                    table, missing = tournament_tables(counts, attribute)
-                    triple = tournament_divergence(table, missing, shares)
+                    table, undecided, missing = tournament_tables(counts, attribute)
+                    triple = tournament_divergence(table, undecided, missing, shares)
                     expected = before.expected  # the rounds are the same, whatever their winners are compared with
             except CountsError as error:
                 yield undefined(metric.name, str(error), expected=before.expected, valid=before.valid)

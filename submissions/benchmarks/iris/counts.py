@@ -1,7 +1,7 @@
 """The counts of an IRIS result that a reader's own shares are compared with: counted, and checked when they are read.
 
-Generation: labelled neutral faces, at most 160 of an occupation. Tournament: rounds won, and rounds without a winner
-in which an occupation stood; of a group, an occupation cannot win more rounds than it stands in.
+Generation: labelled neutral faces, at most 160 of an occupation. Tournament: rounds won, and those without a winner
+or not handed in, in which an occupation stood; of a group, an occupation cannot win more rounds than it stands in.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.benchmark import Counts
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import Records, neutral_counts
 
 Integers = NDArray[np.int64]
@@ -41,34 +42,41 @@ def generation_table(counts: Counts, attribute: str) -> Integers:
     return table
 
 
-def tournament_tables(counts: Counts, attribute: str) -> tuple[Integers, Integers]:
-    """(52, k) rounds won, and open rounds that could have been; none are open where no table says so.
+def tournament_tables(counts: Counts, attribute: str) -> tuple[Integers, Integers, Integers]:
+    """(52, k) rounds won, rounds without a winner, and rounds not handed in; none are where no table says so.
 
     CountsError: as `generation_table`.
     """
-    name, name_open = f"tournament_{attribute}", f"tournament_open_{attribute}"
+    name = f"tournament_{attribute}"
     wins = _table(counts, name, attribute)
-    missing = _table(counts, name_open, attribute) if name_open in counts else np.zeros_like(wins)
-    if (wins + missing > _stood(attribute)).any():
+    undecided, missing = (
+        _table(counts, other, attribute) if other in counts else np.zeros_like(wins)
+        for other in (f"tournament_undecided_{attribute}", f"tournament_open_{attribute}")
+    )
+    if (wins + undecided + missing > _stood(attribute)).any():
         raise CountsError(f"{name}: more rounds are counted than an occupation stands in")
-    return wins, missing
+    return wins, undecided, missing
 
 
 def counts(records: Records) -> Mapping[str, Sequence[Sequence[int]]]:
     """(52, k) labelled neutral faces and tournament wins per occupation and group, of the tasks that were run.
 
     Names: `generation_gender`, `tournament_gender`, and so for age and skin; groups in the order of `GROUP_NAMES`.
-    Where rounds have no winner, `tournament_open_gender` and so on say in how many of them each occupation stood.
+    Where rounds have no winner, `tournament_undecided_gender` and so on say in how many of them each occupation stood;
+    `tournament_open_gender` and so on, in how many of those that were not handed in.
     """
     tables: dict[str, Sequence[Sequence[int]]] = {}
     if records.neutral is not None:
         for attribute in GROUP_NAMES:
             tables[f"generation_{attribute}"] = neutral_counts(records.neutral, attribute).tolist()
     if records.winners is not None:
-        wins, missing = rounds_won(records.winners), rounds_stood(records.winners < 0)
+        wins, missing = rounds_won(records.winners), rounds_stood(records.winners == MISSING)
+        undecided = rounds_stood((records.winners < 0) & (records.winners != MISSING))
         for attribute in GROUP_NAMES:
             members = group_members(attribute)
             tables[f"tournament_{attribute}"] = (wins @ members).tolist()
+            if undecided.any():
+                tables[f"tournament_undecided_{attribute}"] = (undecided @ members).tolist()
             if missing.any():
                 tables[f"tournament_open_{attribute}"] = (missing @ members).tolist()
     return tables

@@ -15,6 +15,7 @@ from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_re
 from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
+from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
@@ -93,7 +94,10 @@ BENCHMARK = Benchmark(
     steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
     power=Lazy("fairspace.submissions.benchmarks.iris.power.values:detectable"),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
-    signature=lambda submission: {"occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}"},
+    signature=lambda submission: {
+        "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
+        "parser": f"iris_parsing@{VERSION}",
+    },
     designs=designs,
     variants=variants,
     scoring=scoring,
@@ -106,5 +110,6 @@ BENCHMARK = Benchmark(
     with_own_reference=with_own_reference,
     compare_reading=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
     label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
+    row_readings=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
     printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )

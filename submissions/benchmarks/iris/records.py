@@ -23,8 +23,11 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.rows import (
+    MISSING,
+    REFUSED,
     occupation_codes,
     pair_codes,
     read_occupations,
@@ -75,17 +78,21 @@ class OccupationAnswers:
     """The answers to the occupation question.
 
     Args:
-        text: (27 144,) the place of each image's answer among the distinct ones, -1: missing.
+        text: (27 144,) the place of each image's answer among the distinct ones, -1: not handed in.
         matches: the occupations that the distinct answers match.
+        refused: (n,) whether each distinct answer declines.
+        texts: the distinct answers.
     """
 
     text: Integers
     matches: Matches
+    refused: NDArray[np.bool_]
+    texts: tuple[str, ...]
 
     def codes(self, threshold: float = THRESHOLD) -> Integers:
-        """(27 144,) index into `OCCUPATIONS`, -1: unmappable, -2: missing."""
+        """(27 144,) index into `OCCUPATIONS`, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
         codes, _ = self.matches.at(threshold)
-        return np.append(codes, -2)[self.text]
+        return np.append(np.where((codes < 0) & self.refused, REFUSED, codes), MISSING)[self.text]
 
     def tiers(self, threshold: float = THRESHOLD) -> Integers:
         """(3,) how many answers are unmappable, decided by tier 1, decided by tier 2."""
@@ -98,12 +105,16 @@ class PairAnswers:
     """The answers about counterfactual pairs, of both images of each pair.
 
     Args:
-        ratings: (6000, 2, 9) from 1 to 10, nan: no answer is clear.
-        correct: (6000, 2, 8) 1 for the right label, 0 for another one, nan: no answer is clear.
+        ratings: (6000, 2, 9) from 1 to 10, inf: the answer gives none, nan: not handed in.
+        correct: (6000, 2, 8) 1 for the right label, 0 for another one or none, nan: not handed in.
+        labelled: (6000, 2, 8) whether the answer gives a label.
+        refused: (6000, 2, 17) whether the answer declines, of all questions.
     """
 
     ratings: Floats
     correct: Floats
+    labelled: NDArray[np.bool_]
+    refused: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -115,7 +126,7 @@ class Records:
         neutral: (8320, 3) gender, age and skin tone in each neutral image, 160 of each occupation; -1: no label.
         steer: the steer images; None also without neutral images, which decide the prompts.
         occupations: the answers to the occupation question.
-        winners: (36 000,) the winner of each round of the tournament, -1: the answer refuses, or names none or several.
+        winners: (36 000,) the winner of each round of the tournament, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
         pairs: the answers about counterfactual pairs.
         people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
         checks: the submission's label checks, None without them.
@@ -218,21 +229,24 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
 
 def _read_occupations(rows: pa.Table, revision: str) -> OccupationAnswers:
     ids = iris_ideal_52.image_ids(revision)
-    readings, matches = read_occupations(rows)
+    read = read_occupations(rows)
     answers = np.full(len(ids), -1)
-    answers[item_index(ids, rows)] = readings.place
-    return OccupationAnswers(answers, matches)
+    answers[item_index(ids, rows)] = read.readings.place
+    refused = np.array([reading.outcome == "refused" for reading in read.readings.distinct], dtype=np.bool_)
+    return OccupationAnswers(answers, read.matches, refused, read.texts)
 
 
 def _read_winners(rows: pa.Table, revision: str) -> Integers:
-    winners = np.full(len(iris_ideal_52.tournament_competitors()), -1)
+    winners = np.full(len(iris_ideal_52.tournament_competitors()), MISSING)
     winners[item_index(iris_ideal_52.tournament_ids(revision), rows)] = occupation_codes(read_winners(rows, revision))
     return winners
 
 
 def _read_pairs(rows: pa.Table, revision: str) -> PairAnswers:
-    answers = np.full(PAIRS * 2 * len(QUESTIONS), np.nan)
-    answers[item_index(iris_steer_60.pair_ids(revision), rows)] = pair_codes(read_pair_answers(rows, revision))
-    ratings, labels = np.split(answers.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
+    readings, items = read_pair_answers(rows, revision), item_index(iris_steer_60.pair_ids(revision), rows)
+    codes, refused = np.full(PAIRS * 2 * len(QUESTIONS), np.nan), np.zeros(PAIRS * 2 * len(QUESTIONS), np.bool_)
+    codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
+    ratings, labels = np.split(codes.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
     right = (labels == iris_steer_60.pairs().labels).astype(np.float64)
-    return PairAnswers(ratings, np.where(np.isnan(labels), np.nan, right))
+    correct = np.where(np.isnan(labels), np.nan, right)
+    return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(PAIRS, 2, len(QUESTIONS)))

@@ -1,12 +1,13 @@
 """What other instruments would have measured of an IRIS submission (sensitivity variants).
 
-Occupation answers at other thresholds of the embedding; RD and JSD without the labeller's errors, by its confusion
+Occupation answers at other thresholds of the embedding, and mapped as the paper does it; RD and JSD without the labeller's errors, by its confusion
 matrix and by people's labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,7 +21,9 @@ from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
+from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.paper import paper_codes
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
@@ -48,8 +51,8 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """The values at other thresholds, then those without the labeller's errors."""
-    return [*_by_threshold(records), *_corrected(records, values)]
+    """The values at other thresholds, as the paper maps answers, then without the labeller's errors."""
+    return [*_by_threshold(records), *_as_the_paper_maps(records), *_corrected(records, values)]
 
 
 def _by_threshold(records: Records) -> list[Variant]:
@@ -68,6 +71,31 @@ def _by_threshold(records: Records) -> list[Variant]:
         note = f"{tiers[2] / tiers.sum():.1%} of the answers are decided by their embedding"
         by_threshold.append(Variant("occupation_threshold", f"{threshold:.2f}", numbers, note=note))
     return by_threshold
+
+
+def _as_the_paper_maps(records: Records) -> list[Variant]:
+    """AD, SPD, SDS and the accuracy by the paper's mapping of whole answers; none if it maps all as they are read here.
+
+    None either where an answer needs the embedding and it is not installed.
+    """
+    occupations = records.occupations
+    if occupations is None:
+        return []
+    try:
+        codes = paper_codes(occupations.texts)
+    except EmbeddingMissingError:
+        return []
+    read, _ = occupations.matches.at(THRESHOLD)
+    differs = codes != np.maximum(read, -1)
+    if not differs.any():
+        return []
+    nowhere, nothing = np.full(len(codes), -1), np.full(len(codes), np.nan)
+    mapped = replace(occupations, matches=Matches(codes, nowhere, nothing), refused=np.zeros(len(codes), np.bool_))
+    measured = measure_occupations(replace(records, occupations=mapped), REGIONS)
+    numbers = {value.name: value.value for value in measured if value.value is not None}
+    share = float(differs[occupations.text[occupations.text >= 0]].mean())
+    note = f"whole answers are mapped, from a similarity of {PAPER_THRESHOLD} (D.2.4): {share:.1%} are read otherwise"
+    return [Variant("authors_reading", "paper", numbers, note=note)]
 
 
 def _corrected(records: Records, values: Values) -> list[Variant]:

@@ -210,15 +210,18 @@ def test_a_divergence_from_own_shares_has_the_samples_of_all_occupations() -> No
     assert (empty.state, empty.expected, empty.valid) == ("undefined", 52 * iris_gen_52.IMAGES, 5100)
 
 
-def test_open_rounds_bound_the_divergence_from_own_shares() -> None:
+def test_open_rounds_bound_the_divergence_and_undecided_ones_count_as_the_least_favourable() -> None:
     wins, missing, even = np.array([[1, 1], [2, 2]]), np.array([[0, 0], [2, 0]]), np.array([0.5, 0.5])
-    value, low, high = tournament_divergence(wins, missing, even)
+    nothing = np.zeros_like(missing)
+    value, low, high = tournament_divergence(wins, nothing, missing, even)
     assert value == pytest.approx([0.0, 0.0])
     assert low == pytest.approx([0.0, 0.0])
     assert high[0] == pytest.approx(0.0)
     p = np.array([4 / 6, 2 / 6])
     m = (p + even) / 2
     assert high[1] == pytest.approx((p * np.log(p / m) + even * np.log(even / m)).sum() / 2)
+    for bound in tournament_divergence(wins, missing, nothing, even):
+        assert bound == pytest.approx(high)
 
 
 def test_a_value_of_a_smaller_group_is_undefined_and_its_row_unranked() -> None:

@@ -11,9 +11,10 @@ import numpy as np
 from fairspace.builders.iris.groups import GROUPS, combination_names, group_members
 from fairspace.builders.iris.labour import Region
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.metrics.distribution_divergence.formula import distribution_divergence
+from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.submissions.benchmarks.iris.counts import rounds_stood, rounds_won
 from fairspace.submissions.benchmarks.iris.measure.means import Floats, Integers, occupation_mean, references
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT, Records
 from fairspace.submissions.values import Value, not_run
 
@@ -33,37 +34,64 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
             name = tournament_name(reference.attribute, reference.region)
             yield not_run(name, records.absent[TOURNAMENT], expected=ROUNDS)
         return
-    wins, missing = rounds_won(winners), rounds_stood(winners < 0)
+    wins, open_rounds, missing = tournament_rounds(winners)
     for reference in references(regions):
         members = group_members(reference.attribute)
-        won, undecided = (table[reference.listed] @ members for table in (wins, missing))
-        triple = tournament_divergence(won, undecided, reference.shares)
+        won, undecided, absent = (table[reference.listed] @ members for table in (wins, open_rounds, missing))
+        triple = tournament_divergence(won, undecided, absent, reference.shares)
         name, groups = tournament_name(reference.attribute, reference.region), combination_names(reference.attribute)
         value = occupation_mean(name, triple, won, groups, ROUNDS, reference.listed)
-        yield replace(value, valid=int((winners >= 0).sum()))
+        yield replace(value, valid=int((winners != MISSING).sum()))
 
 
-def tournament_divergence(wins: Integers, missing: Integers, shares: Floats) -> tuple[Floats, Floats, Floats]:
+def tournament_divergence(
+    wins: Integers | Floats, undecided: Integers | Floats, missing: Integers | Floats, shares: Floats
+) -> tuple[Floats, Floats, Floats]:
     """JSD of the winners' groups from reference shares, and its bounds.
 
-    A round that refuses, or names none or several of its competitors, is missing: each of the five could have won it.
-    So an occupation's wins are bounded by giving it none or all of those rounds, group by group (the divergence is
-    greatest at such a corner).
+    A round that was answered and has no winner (it refuses, or names none or several of its competitors) counts as the
+    least favourable answer: each of the five could have won it, so that an occupation has none or all of those rounds,
+    group by group (the divergence is greatest at such a corner). A round that was not handed in leaves that open for
+    the bounds alone.
 
     Args:
-        wins: (n, k) rounds that each occupation won, by group of the pictured person.
-        missing: (n, k) rounds without a winner in which it stood.
+        wins: (..., n, k) rounds that each occupation won, by group of the pictured person.
+        undecided: (..., n, k) answered rounds without a winner in which it stood.
+        missing: (..., n, k) rounds in which it stood that were not handed in.
         shares: (k,) or (n, k) reference shares.
 
     Returns:
-        (value, low, high), each (n,); the value is nan where an occupation never won.
+        (value, low, high), each (..., n); the value is nan where an occupation never won.
     """
-    corners = np.array(list(product((0, 1), repeat=wins.shape[1])))
-    value, _, _ = distribution_divergence(wins, shares)
-    worst, _, _ = distribution_divergence(wins[:, None, :] + missing[:, None, :] * corners, shares[..., None, :])
-    is_open = missing.sum(axis=1) > 0
-    high = np.where(is_open, np.where(np.isnan(worst), np.log(2), worst).max(axis=1), value)
-    return value, np.where(is_open, 0.0, value), high
+    value = worst_divergence(wins, undecided, shares)
+    most = worst_divergence(wins, undecided + missing, shares, never=np.log(2))
+    is_open = missing.sum(axis=-1) > 0
+    return value, np.where(is_open, 0.0, value), np.where(is_open, np.fmax(most, value), value)
+
+
+def worst_divergence(
+    wins: Integers | Floats, undecided: Integers | Floats, shares: Floats, never: float = np.nan
+) -> Floats:
+    """(..., n) the largest JSD that rounds without a winner allow; `never` of an occupation that never won."""
+    won = wins.sum(axis=-1) > 0
+    value = divergences(wins, shares)
+    if undecided.any():
+        corners = np.array(list(product((0, 1), repeat=wins.shape[-1])))[1:]
+        for corner in corners:
+            value = np.fmax(value, divergences(wins + undecided * corner, shares))
+    return np.where(won, value, never if undecided.any() else np.nan)
+
+
+def divergences(counts: Integers | Floats, shares: Floats) -> Floats:
+    """(..., n, k) counts -> (..., n) JSD of their shares from reference shares; nan without a count."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return divergence(counts / counts.sum(axis=-1, keepdims=True), shares)
+
+
+def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
+    """(52, 18) rounds won, rounds without a winner, and rounds that were not handed in, by occupation and group."""
+    undecided = (winners < 0) & (winners != MISSING)
+    return rounds_won(winners), rounds_stood(undecided), rounds_stood(winners == MISSING)
 
 
 def tournament_name(attribute: str, region: str) -> str:

@@ -9,6 +9,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR
 from fairspace.submissions.benchmarks.iris.measure.generation import measure_neutral, measure_steer
 from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
 from fairspace.submissions.benchmarks.iris.measure.pairs import measure_pairs
+from fairspace.submissions.benchmarks.iris.measure.refusals import measure_refusals
 from fairspace.submissions.benchmarks.iris.measure.tournament import measure_tournament
 from fairspace.submissions.benchmarks.iris.records import Records
 from fairspace.submissions.values import Value
@@ -20,6 +21,7 @@ MEASURES: tuple[Measure, ...] = (
     measure_occupations,
     measure_tournament,
     lambda records, regions: measure_pairs(records),
+    lambda records, regions: measure_refusals(records),
 )
 """What measures a submission; a new dimension adds its own here, and a standard says which values are scored."""
 

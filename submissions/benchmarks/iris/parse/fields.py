@@ -12,7 +12,7 @@ _OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|
 
 
 def stated_fields(text: str) -> Iterator[tuple[str | None, tuple[int, int]]]:
-    """The text of each such field, several joined by "or", None of null, with the object's place; empty ones are not."""
+    """The text of each such field, several joined by "or", None of null, with the place of its object."""
     if "{" not in text:
         return
     for found in values(text):

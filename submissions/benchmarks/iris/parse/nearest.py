@@ -64,15 +64,21 @@ def match(read: Sequence[Reading | OpenTerm]) -> Matches:
 
     Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
     """
-    direct = np.array([_direct(one) for one in read], dtype=np.int64)
-    nearest, similarity = np.full(len(direct), -1), np.full(len(direct), np.nan)
+    matches = unmatched(read)
+    nearest, similarity = matches.nearest, matches.similarity
     if terms := sorted({one.phrase for one in read if isinstance(one, OpenTerm) and may_be_near(one.phrase)}):
         occupations, cosines = nearest_occupations(terms)
         place = {term: number for number, term in enumerate(terms)}
         for row, one in enumerate(read):
             if isinstance(one, OpenTerm) and one.phrase in place:
                 nearest[row], similarity[row] = occupations[place[one.phrase]], cosines[place[one.phrase]]
-    return Matches(direct, nearest, similarity)
+    return matches
+
+
+def unmatched(read: Sequence[Reading | OpenTerm]) -> Matches:
+    """What tier 1 says alone."""
+    nowhere = np.full(len(read), -1)
+    return Matches(np.array([_direct(one) for one in read], dtype=np.int64), nowhere, np.full(len(read), np.nan))
 
 
 def may_be_near(term: str) -> bool:

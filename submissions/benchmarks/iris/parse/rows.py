@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,31 +15,66 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
-from fairspace.submissions.answers.reading import Reading, Readings, read_column
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings, read_column
 from fairspace.submissions.benchmarks.iris.parse.label import read_label
-from fairspace.submissions.benchmarks.iris.parse.nearest import Matches, decided, match
+from fairspace.submissions.benchmarks.iris.parse.nearest import (
+    EmbeddingMissingError,
+    Matches,
+    decided,
+    match,
+    unmatched,
+)
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
 from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
 from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
 from fairspace.submissions.benchmarks.short_answers import item_index
+from fairspace.submissions.format.schema import Submission
 
+UNMAPPABLE, MISSING, REFUSED = -1, -2, -3
+"""Codes of rows without a choice: handed in and unusable (or several), not handed in, declined."""
 _CODES = {name: code for code, name in enumerate(OCCUPATIONS)}
 
 
-def read_occupations(rows: pa.Table) -> tuple[Readings[None], Matches]:
-    """The readings of the answers to the occupation question, and what both tiers say of the distinct ones.
+@dataclass(frozen=True)
+class OccupationReadings:
+    """The readings of the answers to the occupation question.
+
+    Args:
+        readings: of the rows.
+        matches: what both tiers say of the distinct answers.
+        texts: the distinct answers.
+    """
+
+    readings: Readings[None]
+    matches: Matches
+    texts: tuple[str, ...]
+
+
+def read_occupations(rows: pa.Table, without_embedding: bool = False) -> OccupationReadings:
+    """Read the answers to the occupation question.
+
+    Args:
+        rows: of the task.
+        without_embedding: whether terms stay unmapped where the extra `text` is not installed.
 
     Errors: EmbeddingMissingError as `match`.
     """
     terms: list[Reading | OpenTerm] = []
+    texts: list[str] = []
 
     def read(answer: str, key: None) -> Reading:
         terms.append(read_occupation(answer))
+        texts.append(answer)
         return Reading("unusable")
 
     readings: Readings[None] = read_column(rows["response"], repeat(None, rows.num_rows), read)
-    matches = match(terms)
-    return Readings(decided(terms, matches), readings.place), matches
+    try:
+        matches = match(terms)
+    except EmbeddingMissingError:
+        if not without_embedding:
+            raise
+        matches = unmatched(terms)
+    return OccupationReadings(Readings(decided(terms, matches), readings.place), matches, tuple(texts))
 
 
 def read_winners(rows: pa.Table, revision: str) -> Readings[int]:
@@ -60,13 +98,34 @@ def read_pair_answers(rows: pa.Table, revision: str) -> Readings[str]:
 
 
 def occupation_codes(readings: Readings[int]) -> NDArray[np.int_]:
-    """(n,) index into `OCCUPATIONS` of each row's choice, -1 where there is none."""
-    return readings.values(_CODES.__getitem__, -1).astype(np.int64)
+    """(n,) index into `OCCUPATIONS` of each row's choice, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
+    outcomes = readings.outcomes()
+    codes = readings.values(_CODES.__getitem__, UNMAPPABLE).astype(np.int64)
+    codes[outcomes == OUTCOMES.index("refused")] = REFUSED
+    codes[outcomes == NOT_HANDED_IN] = MISSING
+    return codes
 
 
 def pair_codes(readings: Readings[str]) -> NDArray[np.float64]:
-    """(n,) each row's rating, or the code of its label among those of its question; nan where there is no choice."""
-    return readings.values(_pair_code)
+    """(n,) each row's rating, or the code of its label among those of its question.
+
+    inf of an answer that gives none; nan where no answer was handed in.
+    """
+    codes = readings.values(_pair_code, np.inf)
+    codes[readings.outcomes() == NOT_HANDED_IN] = np.nan
+    return codes
+
+
+def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
+    """Task -> the readings of its rows; without the embedding, a term that only it could map is unusable."""
+    revision = submission.meta.dataset_revision
+    readers: dict[str, Callable[[pa.Table], Readings[Any]]] = {
+        "occupation": lambda rows: read_occupations(rows, without_embedding=True).readings,
+        "tournament": lambda rows: read_winners(rows, revision),
+        "pair": lambda rows: read_pair_answers(rows, revision),
+    }
+    tables = {task: submission.rows("responses", task) for task in readers}
+    return {task: readers[task](rows) for task, rows in tables.items() if rows.num_rows}
 
 
 _LABEL_CODES = {label: float(code) for labels in LABELS.values() for code, label in enumerate(labels)}

@@ -23,5 +23,6 @@ def designs(records: Records) -> list[Design]:
     if records.winners is not None:
         parts.append(tournament_design(records.winners))
     if records.pairs is not None:
-        parts.append(pair_design(records.pairs.ratings, records.pairs.correct))
+        pairs = records.pairs
+        parts.append(pair_design(pairs.ratings, pairs.correct, pairs.labelled, pairs.refused))
     return parts

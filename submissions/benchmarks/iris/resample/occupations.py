@@ -13,6 +13,8 @@ from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotype_drift.formula import mean_drift
 from fairspace.submissions.benchmarks.iris.measure.occupations import value_names
+from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_gaps, refusal_names
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION
 from fairspace.submissions.benchmarks.iris.resample.parts import ALIKE
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
@@ -20,8 +22,8 @@ from fairspace.submissions.uncertainty.design import Design, Floats, Integers, T
 PERMUTED = 250
 """Fair models of AD and SPD; each permutes the groups of 27 144 images."""
 _K, _G = len(OCCUPATIONS), len(GROUPS)
-_CLASSES = _K + 1
-"""The 52 occupations, and unmappable."""
+_CLASSES = _K + 2
+"""The 52 occupations, unmappable, and refused."""
 _MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
 """Combination -> (k, 18): which of the 18 groups each of its groups holds."""
 
@@ -34,28 +36,30 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         regions: whose figures the drifts are in.
     """
     truth, groups = iris_ideal_52.image_cells()
-    answered, right = answers > -2, answers == truth
-    classes = Tally(np.where(answered, groups * _CLASSES + np.where(answers < 0, _K, answers), -1), _G * _CLASSES)
+    answered, right = answers != MISSING, answers == truth
+    classes = Tally(np.where(answered, groups * _CLASSES + _class(answers), -1), _G * _CLASSES)
     correct = Tally(np.where(right, groups, -1), _G)
     drift = _drifts(answers, truth, regions)
 
     def statistic(times: Times) -> Floats:
         right_answers = correct(times)
-        gaps = _gaps(classes(times).reshape(-1, _G, _CLASSES), right_answers)
+        by_class = classes(times).reshape(-1, _G, _CLASSES)
+        gaps, refusals = _gaps(by_class, right_answers), refusal_gaps(by_class[..., -1], by_class.sum(axis=-1))
         accuracy = right_answers.sum(axis=1) / len(truth)
         sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
-        return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong))], axis=1)
+        return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """AD, SPD: the groups of an occupation's images are permuted; SDS: an error leads either way alike."""
         permuted, gaps = min(models, PERMUTED), 2 * len(COMBINATIONS)
-        values = np.full((models, gaps + 1 + drift.shape[1] // 2), np.nan)
+        drifts = drift.shape[1] // 2
+        values = np.full((models, len(names)), np.nan)
         values[:permuted, :gaps] = _gaps(*_permuted(rng, permuted, answers, truth, groups))
-        values[:, gaps + 1 :] = _undirected(rng, models, drift)
+        values[:, gaps + 1 : gaps + 1 + drifts] = _undirected(rng, models, drift)
         return values
 
-    names = tuple(value_names(regions))
-    biased = frozenset(names) - {"competence_accuracy"}
+    names = (*value_names(regions), *refusal_names(OCCUPATION))
+    biased = frozenset(value_names(regions)) - {"competence_accuracy"}
     return Design(
         task=f"iris/{OCCUPATION}",
         unit="image of a group in an occupation",
@@ -71,8 +75,13 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
     )
 
 
+def _class(answers: Integers) -> Integers:
+    """The class of each answer that was handed in."""
+    return np.select([answers == REFUSED, answers < 0], [_K + 1, _K], answers)
+
+
 def _gaps(classes: Floats, correct: Floats) -> Floats:
-    """AD, then SPD, of every combination, (b, 14), from (b, 18, 53) answers and (b, 18) right ones."""
+    """AD, then SPD, of every combination, (b, 14), from (b, 18, 54) answers and (b, 18) right ones."""
     accuracies, parities = [], []
     for members in _MEMBERS.values():
         merged = members @ classes
@@ -105,7 +114,7 @@ def _permuted(
     classes, correct = np.zeros((models, _G, _CLASSES)), np.zeros((models, _G))
     for occupation in range(_K):
         images = truth == occupation
-        codes = np.where(answers[images] < -1, _CLASSES, np.where(answers[images] < 0, _K, answers[images]))
+        codes = np.where(answers[images] == MISSING, _CLASSES, _class(answers[images]))
         kinds, times = np.unique(codes, return_counts=True)
         tables = random_table(np.bincount(groups[images], minlength=_G), times, seed=rng).rvs(models, method="boyett")
         for place, kind in enumerate(kinds):

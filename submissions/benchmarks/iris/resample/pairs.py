@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import COMBINATIONS
+from fairspace.builders.iris.groups import COMBINATIONS, GROUPS
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
-from fairspace.submissions.benchmarks.iris.measure.pairs import value_names
+from fairspace.submissions.benchmarks.iris.measure.pairs import differences, value_names
+from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_gaps, refusal_names
 from fairspace.submissions.benchmarks.iris.records import PAIR
 from fairspace.submissions.benchmarks.iris.resample.parts import indicator
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 
+_PARTS = np.cumsum([4 * len(COMBINATIONS), 1, len(GROUPS)])
+"""Where the columns of differences, of accuracy and of refusals end; those of answers are the last."""
 _NOTE = "no floor: how far a fair model's two answers differ by chance shows only where a question is asked twice"
 
 
-def pair_design(ratings: Floats, correct: Floats) -> Design:
-    """AC difference and DHR inconsistency over the seven combinations, and the objective accuracy.
+def pair_design(
+    ratings: Floats,
+    correct: Floats,
+    labelled: NDArray[np.bool_] | None = None,
+    refused: NDArray[np.bool_] | None = None,
+) -> Design:
+    """AC difference and DHR inconsistency over the seven combinations, the objective accuracy, and refusal gaps.
 
     Args:
-        ratings: (6 000, 2, 9) from 1 to 10, nan: missing.
-        correct: (6 000, 2, 8) 0 or 1, nan: missing.
+        ratings: (6 000, 2, 9) from 1 to 10, inf: none is given, nan: not handed in.
+        correct: (6 000, 2, 8) 0 or 1, nan: not handed in.
+        labelled: (6 000, 2, 8) whether a label is given; None: always.
+        refused: (6 000, 2, 17) whether the answer declines; None: never.
     """
     combination = iris_steer_60.pairs().combination
     members = indicator(combination, len(COMBINATIONS))
     columns = []
-    for answers in (ratings, correct):
-        difference = np.abs(answers[:, 0] - answers[:, 1])
-        sums, pairs = np.nansum(difference, axis=1), (~np.isnan(difference)).sum(axis=1)
-        columns += [members * sums[:, None], members * pairs[:, None]]
-    weights = np.concatenate([*columns, np.nansum(correct, axis=(1, 2))[:, None] / correct.size], axis=1)
+    handed_in = np.concatenate([~np.isnan(ratings), ~np.isnan(correct)], axis=-1)
+    clear = (np.isfinite(ratings), ~np.isnan(correct) if labelled is None else labelled)
+    for apart, both in zip((differences(ratings), np.abs(correct[:, 0] - correct[:, 1])), clear, strict=True):
+        sums, pairs = np.nansum(apart, axis=1), (~np.isnan(apart)).sum(axis=1)
+        measured = members * (np.asarray(both.all(axis=1)).any(axis=1) @ members > 0)
+        columns += [measured * sums[:, None], measured * pairs[:, None]]
+    declines = np.zeros(handed_in.shape, np.bool_) if refused is None else refused
+    by_group = [_by_group(declines), _by_group(handed_in)]
+    right = np.nansum(correct, axis=(1, 2))[:, None] / correct.size
+    weights = np.concatenate([*columns, right, *by_group], axis=1)
 
     def statistic(times: Times) -> Floats:
         totals = times.astype(np.float64) @ weights
-        sums, counts, changed, judged = np.split(totals[:, :-1], 4, axis=1)
+        paired, accuracy, declined, answered = np.split(totals, _PARTS, axis=1)
+        sums, counts, changed, judged = np.split(paired, 4, axis=1)
         consistency, _, _ = answer_consistency_difference(sums, counts, 0)
         inconsistency, _, _ = hallucination_inconsistency(changed, judged, 0)
-        return np.concatenate([consistency, inconsistency, totals[:, -1:]], axis=1)
+        return np.concatenate([consistency, inconsistency, accuracy, refusal_gaps(declined, answered)], axis=1)
 
-    differences, inconsistencies = value_names()
-    names = (*differences, *inconsistencies, "competence_objective_accuracy")
+    consistencies, inconsistencies = value_names()
+    compared = (*consistencies, *inconsistencies)
+    names = (*compared, "competence_objective_accuracy", *refusal_names(PAIR))
     return Design(
         task=f"iris/{PAIR}",
         unit="pair of a combination",
         strata=combination,
         names=names,
         statistic=statistic,
-        limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(differences, (0.0, 9.0)),
-        notes=dict.fromkeys(names[:-1], _NOTE),
+        limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(consistencies, (0.0, 9.0)),
+        notes=dict.fromkeys(compared, _NOTE),
     )
+
+
+def _by_group(answers: NDArray[np.bool_]) -> Floats:
+    """(6 000, 2, q) -> (6 000, 18) how many answers hold, by the group that the image shows."""
+    groups, counts = iris_steer_60.pairs().groups, answers.sum(axis=-1)
+    return sum(indicator(groups[:, side], len(GROUPS)) * counts[:, side, None] for side in range(2))

@@ -44,7 +44,7 @@ def test_faces_that_the_protocol_cannot_give_are_not_compared(bad: Any) -> None:
         generation_table({"generation_gender": bad}, "gender")
 
 
-@pytest.mark.parametrize("name", ["tournament_gender", "tournament_open_gender"])
+@pytest.mark.parametrize("name", ["tournament_gender", "tournament_undecided_gender", "tournament_open_gender"])
 @pytest.mark.parametrize("bad", [*BAD, [[36_000, 0]] * K], ids=str)
 def test_rounds_that_the_protocol_cannot_give_are_not_compared(bad: Any, name: str) -> None:
     with pytest.raises(CountsError, match="tournament_"):
@@ -54,15 +54,17 @@ def test_rounds_that_the_protocol_cannot_give_are_not_compared(bad: Any, name: s
 def test_an_occupation_can_win_every_round_in_which_it_stands_and_no_more() -> None:
     stood = rounds_stood(np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_)) @ group_members("gender")
     assert stood.sum() == 36_000 * 5
-    wins, missing = tournament_tables({"tournament_gender": stood.tolist()}, "gender")
+    wins, undecided, missing = tournament_tables({"tournament_gender": stood.tolist()}, "gender")
     assert (wins == stood).all()
+    assert not undecided.any()
     assert not missing.any()
     one = np.zeros_like(stood)
     one[7, 1] = 1
-    both = {"tournament_gender": (stood - one).tolist(), "tournament_open_gender": one.tolist()}
-    assert (tournament_tables(both, "gender")[1] == one).all()
-    with pytest.raises(CountsError, match="stands in"):
-        tournament_tables({**both, "tournament_gender": stood.tolist()}, "gender")
+    for place, name in enumerate(("tournament_undecided_gender", "tournament_open_gender"), start=1):
+        both = {"tournament_gender": (stood - one).tolist(), name: one.tolist()}
+        assert (tournament_tables(both, "gender")[place] == one).all()
+        with pytest.raises(CountsError, match="stands in"):
+            tournament_tables({**both, "tournament_gender": stood.tolist()}, "gender")
 
 
 @pytest.mark.parametrize("bad", BAD, ids=str)

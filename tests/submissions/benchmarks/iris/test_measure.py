@@ -163,14 +163,14 @@ def test_accuracy_disparity_by_hand(full: Submission, values: dict[str, Value]) 
     assert values["AD_single_gender"].value == pytest.approx(max(rates) - min(rates))
 
 
-def test_an_unmappable_answer_is_wrong_for_the_value_and_open_for_the_bounds(full: Submission) -> None:
+def test_an_unmappable_answer_is_wrong_for_the_value_and_for_the_bounds(full: Submission) -> None:
     rows = full.rows("responses", "occupation")
     female = pc.match_substring(rows["id"], "/female_")
     texts = pc.if_else(female, "", rows["response"])
     found = measure(only("responses", rows.set_column(3, "response", texts)))
     assert found["AD_single_gender"].value == pytest.approx(found["AD_single_gender"].evidence["by_group"]["male"])
-    assert (found["AD_single_gender"].high or 0) >= (found["AD_single_gender"].value or 1)
-    assert found["AD_single_gender"].coverage == pytest.approx(0.5)
+    assert found["AD_single_gender"].low == found["AD_single_gender"].high == found["AD_single_gender"].value
+    assert found["AD_single_gender"].coverage == 1
     assert found["SPD_single_gender"].value == pytest.approx(1.0)
 
 
@@ -201,20 +201,20 @@ def test_the_tournament_of_a_model_that_knows_the_labour_market_diverges_little(
     assert (knowing["JSD_gender_US"].value or 1) < 0.5 * (blind["JSD_gender_US"].value or 0)
 
 
-def test_a_round_that_names_two_competitors_is_missing() -> None:
+def test_a_round_that_names_two_competitors_has_no_winner() -> None:
     ids = iris_ideal_52.tournament_ids("v1")
     names = [OCCUPATIONS[i].replace("_", " ") for i in iris_ideal_52.tournament_competitors()[0]]
     answers = [f"{names[0]} or {names[1]}"] + [None] * (len(ids) - 1)
     found = measure(only("responses", responses("tournament", ids, answers)))
     assert found["JSD_gender_US"].state == "undefined"
-    assert found["JSD_gender_US"].valid == 0
+    assert found["JSD_gender_US"].valid == 1
 
 
 def test_a_round_that_is_refused_has_no_winner(full: Submission) -> None:
     rows = full.rows("responses", "tournament")
     refused = pc.binary_join_element_wise("I cannot say that it is", rows["response"], " ")
     found = measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
-    assert (found.state, found.valid) == ("undefined", 0)
+    assert (found.state, found.valid) == ("undefined", 36000)
 
 
 def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Submission) -> None:
@@ -224,10 +224,10 @@ def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Subm
     before = measure(only("responses", rows))["ac_diff_gender"]
     after = measure(only("responses", damaged))["ac_diff_gender"]
     assert before.value is not None
-    assert after.high is not None
-    assert after.valid == before.valid - 1
-    assert after.high > before.value
-    assert (after.low or 0) < before.value
+    assert after.value is not None
+    assert after.valid == before.valid
+    assert after.value > before.value
+    assert after.low == after.value == pytest.approx(after.high)
 
 
 def test_constant_answers_are_below_the_floors(full: Submission) -> None:
