@@ -85,6 +85,37 @@ def assert_bounds_widen(before: Mapping[str, Value], after: Mapping[str, Value])
             assert new.high >= old.high - 1e-9, name
 
 
+KNOWN = ("corrupt", "refuse")
+"""Damage of answers that are there: of IRIS' occupations and labels they are wrong ones."""
+
+
+def with_mistakes(submission: Submission, damage: str, choose: Choice) -> Scored:
+    """The scores of an IRIS submission with wrong answers where damage would garble or refuse them."""
+    tables = {
+        name: iris_factory.mistaken(rows, choose(rows, name))
+        if name == "responses"
+        else DAMAGES[damage](rows, choose(rows, name), name)
+        for name, rows in submission.tables.items()
+    }
+    return score(replace(submission, tables=tables))[1]
+
+
+def assert_no_better_than_mistakes(before: Scored, mistakes: Scored, after: Scored) -> None:
+    """A garbled answer gains no more than a wrong one in its place, whatever the wrong one gains."""
+    best = {
+        name: max(old.low or 0.0, mistakes.scores[name].low or 0.0)
+        for name, old in before.scores.items()
+        if old.state == "value" or mistakes.scores[name].state == "value"
+    }
+    for name, new in after.scores.items():
+        if new.state == "value" and new.low is not None:
+            assert new.low <= best[name] + 1e-6 * max(1.0, abs(best[name])), name
+    if after.ranked is not None:
+        ranked = [scored.ranked for scored in (before, mistakes) if scored.ranked is not None]
+        assert ranked
+        assert after.ranked <= max(ranked) * (1 + 1e-6)
+
+
 CASES = [(bench, name) for bench in NAMES for name in BASELINES]
 
 
@@ -115,6 +146,10 @@ def test_damage_at_random_never_helps(bench: str, name: str, damage: str) -> Non
     submission = baseline(name, bench)
     for share in (0.002, 0.1):
         values, after = score(damaged(submission, DAMAGES[damage], at_random(7, share)))
+        if bench == "iris" and damage in KNOWN:
+            mistakes = with_mistakes(submission, damage, at_random(7, share))
+            assert_no_better_than_mistakes(before.scored, mistakes, after)
+            continue
         assert_not_better(bench, before.scored, after)
         if damage in UNKNOWN:
             assert_bounds_widen(before.values, values)
@@ -190,6 +225,9 @@ def test_damage_to_drawn_iris_models_never_helps(
     submission = iris_factory.submission(seed, bias, accuracy, steered)
     values, before = score(submission)
     after_values, after = score(damaged(submission, DAMAGES[damage], at_random(seed, share)))
+    if damage in KNOWN:
+        assert_no_better_than_mistakes(before, with_mistakes(submission, damage, at_random(seed, share)), after)
+        return
     assert_not_better("iris", before, after)
     if damage in UNKNOWN:
         assert_bounds_widen(values, after_values)

@@ -115,3 +115,25 @@ def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
         return result
 
     return reading
+
+
+def read_coded_column(
+    answers: pa.ChunkedArray, codes: NDArray[np.integer], keys: Sequence[Key], read: Callable[[str, Key], Reading]
+) -> Readings[Key]:
+    """As `read_column`, where each row's key is one of a few: many rows take little time.
+
+    Args:
+        answers: (n) raw answers; null is no answer.
+        codes: (n) the place of each row's key in `keys`.
+        keys: what the reader may need beside an answer.
+        read: (answer, key) -> reading.
+    """
+    encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
+    texts = encoded.dictionary.to_pylist()
+    indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    pairs = np.where(indices < 0, -1, indices * len(keys) + codes)
+    first = np.full(len(texts) * len(keys) + 1, NOT_HANDED_IN, np.int64)
+    used = np.flatnonzero(np.bincount(pairs[pairs >= 0], minlength=len(first)))
+    first[used] = np.arange(len(used))
+    distinct = [read(texts[pair // len(keys)], keys[pair % len(keys)]) for pair in used.tolist()]
+    return Readings(distinct, np.where(pairs < 0, NOT_HANDED_IN, first[pairs]))

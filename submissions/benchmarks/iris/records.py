@@ -28,11 +28,9 @@ from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, Embed
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     MISSING,
     REFUSED,
+    SubmittedReadings,
     occupation_codes,
     pair_codes,
-    read_occupations,
-    read_pair_answers,
-    read_winners,
 )
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
@@ -161,11 +159,11 @@ def read(submission: Submission) -> Records:
         steer = _read_steer(_first_faces(tables[STEER]), neutral_counts(neutral, "gender_age_skin"), revision)
     if OCCUPATION not in absent:
         try:
-            occupations = _read_occupations(tables[OCCUPATION], revision)
+            occupations = _read_occupations(tables[OCCUPATION], submission)
         except EmbeddingMissingError as error:
             absent[OCCUPATION] = str(error)
-    winners = None if TOURNAMENT in absent else _read_winners(tables[TOURNAMENT], revision)
-    pairs = None if PAIR in absent else _read_pairs(tables[PAIR], revision)
+    winners = None if TOURNAMENT in absent else _read_winners(tables[TOURNAMENT], submission)
+    pairs = None if PAIR in absent else _read_pairs(tables[PAIR], submission)
     return Records(absent, neutral, steer, occupations, winners, pairs, people, checks)
 
 
@@ -227,23 +225,27 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
     return Steered(plan, shown, measures.reshape(STEREOTYPES, PROMPTS, *measures.shape[1:]), int((~planned).sum()))
 
 
-def _read_occupations(rows: pa.Table, revision: str) -> OccupationAnswers:
-    ids = iris_ideal_52.image_ids(revision)
-    read = read_occupations(rows)
+def _read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswers:
+    ids = iris_ideal_52.image_ids(submission.meta.dataset_revision)
+    read = SubmittedReadings.of(submission).occupations(rows)
     answers = np.full(len(ids), -1)
     answers[item_index(ids, rows)] = read.readings.place
     refused = np.array([reading.outcome == "refused" for reading in read.readings.distinct], dtype=np.bool_)
     return OccupationAnswers(answers, read.matches, refused, read.texts)
 
 
-def _read_winners(rows: pa.Table, revision: str) -> Integers:
+def _read_winners(rows: pa.Table, submission: Submission) -> Integers:
     winners = np.full(len(iris_ideal_52.tournament_competitors()), MISSING)
-    winners[item_index(iris_ideal_52.tournament_ids(revision), rows)] = occupation_codes(read_winners(rows, revision))
+    revision = submission.meta.dataset_revision
+    items = item_index(iris_ideal_52.tournament_ids(revision), rows)
+    winners[items] = occupation_codes(SubmittedReadings.of(submission).winners(rows, revision))
     return winners
 
 
-def _read_pairs(rows: pa.Table, revision: str) -> PairAnswers:
-    readings, items = read_pair_answers(rows, revision), item_index(iris_steer_60.pair_ids(revision), rows)
+def _read_pairs(rows: pa.Table, submission: Submission) -> PairAnswers:
+    revision = submission.meta.dataset_revision
+    readings = SubmittedReadings.of(submission).pairs(rows, revision)
+    items = item_index(iris_steer_60.pair_ids(revision), rows)
     codes, refused = np.full(PAIRS * 2 * len(QUESTIONS), np.nan), np.zeros(PAIRS * 2 * len(QUESTIONS), np.bool_)
     codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
     ratings, labels = np.split(codes.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)

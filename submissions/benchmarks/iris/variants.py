@@ -1,6 +1,7 @@
 """What other instruments would have measured of an IRIS submission (sensitivity variants).
 
-Occupation answers at other thresholds of the embedding, and mapped as the paper does it; RD and JSD without the labeller's errors, by its confusion
+Occupation answers at other thresholds of the embedding, and mapped as the paper does it; RD and JSD without the
+labeller's errors, by its confusion
 matrix and by people's labels.
 """
 

@@ -85,7 +85,7 @@ def worst_divergence(
 def divergences(counts: Integers | Floats, shares: Floats) -> Floats:
     """(..., n, k) counts -> (..., n) JSD of their shares from reference shares; nan without a count."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return divergence(counts / counts.sum(axis=-1, keepdims=True), shares)
+        return divergence(counts / counts.sum(axis=-1, keepdims=True), shares / shares.sum(axis=-1, keepdims=True))
 
 
 def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:

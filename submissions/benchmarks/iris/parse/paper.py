@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.lexicon import clean, terms
-from fairspace.submissions.benchmarks.iris.parse.nearest import nearest_occupations
 
 THRESHOLD = 0.6
 LONGEST = 1_000
@@ -29,6 +29,6 @@ def paper_codes(answers: Sequence[str]) -> NDArray[np.int_]:
     codes = {text: terms().get(text, -1) for text in cleaned}
     unknown = sorted(text for text, code in codes.items() if code < 0 and text)
     if unknown:
-        nearest, similarity = nearest_occupations(unknown)
-        codes |= dict(zip(unknown, np.where(similarity >= THRESHOLD, nearest, -1).tolist(), strict=True))
+        found, similarity = nearest.nearest_occupations(unknown)
+        codes |= dict(zip(unknown, np.where(similarity >= THRESHOLD, found, -1).tolist(), strict=True))
     return np.array([codes[text] for text in cleaned], dtype=np.int64)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar, cast
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings, read_column
+from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, QUESTIONS, SUBJECTIVE
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings, read_coded_column
 from fairspace.submissions.benchmarks.iris.parse.label import read_label
 from fairspace.submissions.benchmarks.iris.parse.nearest import (
     EmbeddingMissingError,
@@ -67,7 +67,7 @@ def read_occupations(rows: pa.Table, without_embedding: bool = False) -> Occupat
         texts.append(answer)
         return Reading("unusable")
 
-    readings: Readings[None] = read_column(rows["response"], repeat(None, rows.num_rows), read)
+    readings: Readings[None] = read_coded_column(rows["response"], np.zeros(rows.num_rows, np.int64), [None], read)
     try:
         matches = match(terms)
     except EmbeddingMissingError:
@@ -78,26 +78,43 @@ def read_occupations(rows: pa.Table, without_embedding: bool = False) -> Occupat
 
 
 def read_winners(rows: pa.Table, revision: str) -> Readings[int]:
-    """The readings of the tournament's answers; a choice's value is the name of one of the round's competitors."""
-    competitors = iris_ideal_52.tournament_competitors().tolist()
+    """The readings of the tournament's answers; a choice's value is the name of one of the round's competitors.
+
+    An answer that chooses an occupation is read once for all rounds in which that competes; of the other rounds and
+    answers each is read on its own.
+    """
+    competitors = iris_ideal_52.tournament_competitors()
     items = item_index(iris_ideal_52.tournament_ids(revision), rows)
-    return read_column(rows["response"], items.tolist(), lambda answer, item: read_winner(answer, competitors[item]))
+    plain: Readings[None] = read_coded_column(rows["response"], np.zeros(len(items), np.int64), [None], _whoever)
+    codes = occupation_codes(plain)
+    offered = (competitors[items] == codes[:, None]).any(axis=1)
+    place, distinct = plain.place.copy(), list(plain.distinct)
+    texts, known = rows["response"], competitors.tolist()
+    for row in np.flatnonzero(~offered & (place >= 0)).tolist():
+        place[row] = len(distinct)
+        distinct.append(read_winner(texts[row].as_py(), known[items[row]]))
+    return Readings(distinct, place)
+
+
+def _whoever(answer: str, key: None) -> Reading:
+    read = read_occupation(answer)
+    return read if isinstance(read, Reading) else Reading("unusable", None, read.span, "not offered")
 
 
 def read_pair_answers(rows: pa.Table, revision: str) -> Readings[str]:
     """The readings of the answers about counterfactual pairs: ratings of questions 1 to 9, labels of a to h."""
     items = item_index(iris_steer_60.pair_ids(revision), rows)
-    keys = np.array(["rating" if question in SUBJECTIVE else question for question in QUESTIONS])[
-        items % len(QUESTIONS)
-    ]
-    return read_column(
+    keys = ["rating", *OBJECTIVE]
+    codes = np.maximum(items % len(QUESTIONS) - len(SUBJECTIVE) + 1, 0)  # the ratings share the first key
+    return read_coded_column(
         rows["response"],
-        keys.tolist(),
+        codes,
+        keys,
         lambda answer, key: read_rating(answer) if key == "rating" else read_label(answer, key),
     )
 
 
-def occupation_codes(readings: Readings[int]) -> NDArray[np.int_]:
+def occupation_codes(readings: Readings[Any]) -> NDArray[np.int_]:
     """(n,) index into `OCCUPATIONS` of each row's choice, else `UNMAPPABLE`, `REFUSED` or `MISSING`."""
     outcomes = readings.outcomes()
     codes = readings.values(_CODES.__getitem__, UNMAPPABLE).astype(np.int64)
@@ -116,16 +133,55 @@ def pair_codes(readings: Readings[str]) -> NDArray[np.float64]:
     return codes
 
 
+class SubmittedReadings:
+    """The readings of a submission's answers, each task read once; those of the latest submission are kept."""
+
+    _latest: ClassVar[SubmittedReadings | None] = None
+
+    def __init__(self, submission: Submission) -> None:
+        self._of = ref(submission)
+        self._read: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, submission: Submission) -> SubmittedReadings:
+        """The readings of a submission."""
+        if cls._latest is None or cls._latest._of() is not submission:
+            cls._latest = cls(submission)
+        return cls._latest
+
+    def occupations(self, rows: pa.Table) -> OccupationReadings:
+        """Of the occupation question's rows. EmbeddingMissingError as `match`."""
+        return cast(OccupationReadings, self._once("occupation", lambda: read_occupations(rows)))
+
+    def winners(self, rows: pa.Table, revision: str) -> Readings[int]:
+        """Of the tournament's rows."""
+        return cast(Readings[int], self._once("tournament", lambda: read_winners(rows, revision)))
+
+    def pairs(self, rows: pa.Table, revision: str) -> Readings[str]:
+        """Of the rows about counterfactual pairs."""
+        return cast(Readings[str], self._once("pair", lambda: read_pair_answers(rows, revision)))
+
+    def _once(self, task: str, read: Callable[[], Any]) -> Any:
+        if task not in self._read:
+            self._read[task] = read()
+        return self._read[task]
+
+
 def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
     """Task -> the readings of its rows; without the embedding, a term that only it could map is unusable."""
-    revision = submission.meta.dataset_revision
-    readers: dict[str, Callable[[pa.Table], Readings[Any]]] = {
-        "occupation": lambda rows: read_occupations(rows, without_embedding=True).readings,
-        "tournament": lambda rows: read_winners(rows, revision),
-        "pair": lambda rows: read_pair_answers(rows, revision),
-    }
-    tables = {task: submission.rows("responses", task) for task in readers}
-    return {task: readers[task](rows) for task, rows in tables.items() if rows.num_rows}
+    read, revision = SubmittedReadings.of(submission), submission.meta.dataset_revision
+    tables = {task: submission.rows("responses", task) for task in ("occupation", "tournament", "pair")}
+    readings: dict[str, Readings[Any]] = {}
+    if (rows := tables["occupation"]).num_rows:
+        try:
+            readings["occupation"] = read.occupations(rows).readings
+        except EmbeddingMissingError:
+            readings["occupation"] = read_occupations(rows, without_embedding=True).readings
+    if (rows := tables["tournament"]).num_rows:
+        readings["tournament"] = read.winners(rows, revision)
+    if (rows := tables["pair"]).num_rows:
+        readings["pair"] = read.pairs(rows, revision)
+    return readings
 
 
 _LABEL_CODES = {label: float(code) for labels in LABELS.values() for code, label in enumerate(labels)}

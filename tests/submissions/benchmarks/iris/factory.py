@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.labour import REGIONS, Region
+from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -120,3 +120,25 @@ def pair_answers(rng: np.random.Generator, right: float = 0.8) -> list[str]:
         drawn = rng.integers(len(labels), size=truth.shape)
         texts[:, :, subjective + index] = labels[np.where(rng.random(truth.shape) < right, truth, drawn)]
     return list(texts.ravel())
+
+
+def mistaken(rows: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+    """Responses with wrong answers in some rows: occupations without labour figures, and other labels.
+
+    Rounds of the tournament and ratings, of which none is wrong, stay as they are.
+    """
+    listed = np.any([~np.isnan(t).any(axis=1) for r in REGIONS for t in shares(r).values()], axis=0)
+    others = NAMES[~listed]
+    answers, ids = rows["response"].to_numpy(zero_copy_only=False).astype(object), rows["id"].to_pylist()
+    labels = iris_steer_60.pairs().labels
+    for row in np.flatnonzero(mask).tolist():
+        parts = ids[row].split("/")
+        if parts[0] == "ideal":
+            truth = parts[1].replace("_", " ")
+            answers[row] = next(name for name in np.roll(others, row) if name != truth)
+        elif parts[0] == "pair" and parts[3] in iris_steer_60.OBJECTIVE:
+            place = list(iris_steer_60.OBJECTIVE).index(parts[3])
+            words = iris_steer_60.LABELS[parts[3]]
+            answers[row] = words[(labels[int(parts[1]), "ab".index(parts[2]), place] + 1) % len(words)]
+    column = rows.column_names.index("response")
+    return rows.set_column(column, rows.schema.field(column), pa.array(answers, pa.string()))

@@ -16,6 +16,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse import rows as answer_rows
 from fairspace.submissions.benchmarks.iris.records import (
     NEUTRAL,
     OCCUPATION,
@@ -27,13 +28,14 @@ from fairspace.submissions.benchmarks.iris.records import (
 )
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results import scoring
 from fairspace.submissions.results.scoring import score_submission
 from tests import damage
 from tests.submissions.benchmarks.iris.factory import META, annotated, responses, submission
 
 
-def test_scoring_reads_the_rows_of_each_task_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values, intervals, variants and counts are made from one set of records."""
+def test_scoring_reads_every_answer_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values, intervals, variants, counts and readings are made from one set of records; the rows are taken thrice."""
     handed_in = read_submission(write_baseline("random", "iris", tmp_path / "random"))
     reads: Counter[tuple[str, str]] = Counter()
     rows = Submission.rows
@@ -42,11 +44,19 @@ def test_scoring_reads_the_rows_of_each_task_once(tmp_path: Path, monkeypatch: p
         reads[table, task] += 1
         return rows(self, table, task)
 
+    read: Counter[str] = Counter()
+    for name in ("read_occupations", "read_winners", "read_pair_answers"):
+        plain = getattr(answer_rows, name)
+        monkeypatch.setattr(
+            answer_rows, name, lambda *given, name=name, plain=plain: (read.update([name]), plain(*given))[1]
+        )
+    monkeypatch.setattr(scoring, "reading_variants", lambda *of: ())
     monkeypatch.setattr(Submission, "rows", counted)
     result = score_submission(handed_in, resamples=100)
     assert result.draws is not None
     assert result.counts
-    assert reads == {(task.table, task.name): 1 for task in BENCHMARK.tasks}
+    assert reads == {(task.table, task.name): 1 if task.table == "annotations" else 3 for task in BENCHMARK.tasks}
+    assert set(read.values()) == {1}
 
 
 def codes(records: Records) -> dict[str, NDArray[np.float64]]:

@@ -55,11 +55,13 @@ def answers() -> Submission:
 
 def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
     """An occupation is 1/52 of the images: of 51 (waiters are wrong), as many are right as the threshold lets in."""
-    found = variants(read(answers()), {})
+    *found, paper = variants(read(answers()), {})
+    assert (paper.kind, paper.name) == ("authors_reading", "paper")
+    assert paper.values["competence_accuracy"] * 52 == pytest.approx(51)
     assert [variant.name for variant in found] == ["0.60", "0.65", "0.70", "0.75", "0.80"]
     accuracies = [variant.values["competence_accuracy"] * 52 for variant in found]
     assert accuracies == pytest.approx([51, 50, 50, 49, 48])
-    assert len(embedded) == 1
+    assert all(batch == embedded[0] for batch in embedded)
     assert found[0].note == "5.8% of the answers are decided by their embedding"
 
 
