@@ -52,10 +52,10 @@ def measure_refusals(records: Records) -> Iterator[Value]:
 
 def refusal_names(task: str) -> list[str]:
     """The names of a task's values, one per attribute."""
-    return [f"refusal_gap_{task}_{attribute}" for attribute in GROUP_NAMES]
+    return [f"refusal_disparity_{task}_{attribute}" for attribute in GROUP_NAMES]
 
 
-def refusal_gaps(refused: Floats, answered: Floats) -> Floats:
+def refusal_disparities(refused: Floats, answered: Floats) -> Floats:
     """(..., 18) refusals and answers of each group -> (..., 3) the gap between those of gender, age and skin tone."""
     members = [group_members(attribute) for attribute in GROUP_NAMES]
     return np.stack([accuracy_gap(refused @ of, answered @ of) for of in members], axis=-1)

@@ -13,7 +13,7 @@ from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap
 from fairspace.metrics.stereotype_drift.formula import mean_drift
 from fairspace.submissions.benchmarks.iris.measure.occupations import value_names
-from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_gaps, refusal_names
+from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION
 from fairspace.submissions.benchmarks.iris.resample.parts import ALIKE
@@ -44,7 +44,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
     def statistic(times: Times) -> Floats:
         right_answers = correct(times)
         by_class = classes(times).reshape(-1, _G, _CLASSES)
-        gaps, refusals = _gaps(by_class, right_answers), refusal_gaps(by_class[..., -1], by_class.sum(axis=-1))
+        gaps, refusals = _gaps(by_class, right_answers), refusal_disparities(by_class[..., -1], by_class.sum(axis=-1))
         accuracy = right_answers.sum(axis=1) / len(truth)
         sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
         return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)

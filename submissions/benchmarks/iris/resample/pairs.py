@@ -10,7 +10,7 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.submissions.benchmarks.iris.measure.pairs import differences, value_names
-from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_gaps, refusal_names
+from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.records import PAIR
 from fairspace.submissions.benchmarks.iris.resample.parts import indicator
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
@@ -54,7 +54,7 @@ def pair_design(
         sums, counts, changed, judged = np.split(paired, 4, axis=1)
         consistency, _, _ = answer_consistency_difference(sums, counts, 0)
         inconsistency, _, _ = hallucination_inconsistency(changed, judged, 0)
-        return np.concatenate([consistency, inconsistency, accuracy, refusal_gaps(declined, answered)], axis=1)
+        return np.concatenate([consistency, inconsistency, accuracy, refusal_disparities(declined, answered)], axis=1)
 
     consistencies, inconsistencies = value_names()
     compared = (*consistencies, *inconsistencies)

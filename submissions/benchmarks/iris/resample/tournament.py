@@ -12,7 +12,7 @@ from fairspace.builders.iris.labour import REGIONS, Region
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.iris.counts import rounds_stood
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
-from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_gaps, refusal_names
+from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name, worst_divergence
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT
@@ -43,7 +43,9 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
         table = wins(times).reshape(-1, _K, _G)
         without = np.zeros_like(table) if stood is None else stood(times)
         columns = [_mean(table, without, f) for f in figures]
-        return np.concatenate([np.stack(columns, axis=1), refusal_gaps(*(tally(times) for tally in by_group))], axis=1)
+        return np.concatenate(
+            [np.stack(columns, axis=1), refusal_disparities(*(tally(times) for tally in by_group))], axis=1
+        )
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every win of an occupation falls on the groups as the reference says; rounds without a winner stay so."""

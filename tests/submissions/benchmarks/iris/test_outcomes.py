@@ -93,12 +93,12 @@ def test_refusals_are_counted_by_group_and_are_never_scored(full: Submission) ->
     ids = full.rows("responses", "occupation")["id"].to_pylist()
     dark = [place for place, one in enumerate(ids) if one.startswith("ideal/nurse/") and "_dark/" in one]
     values = measure(answered(full, "occupation", dict.fromkeys(dark, REFUSAL)))
-    skin = values["refusal_gap_occupation_skin"]
+    skin = values["refusal_disparity_occupation_skin"]
     assert skin.value == pytest.approx(len(dark) / (27144 / 3))
     assert skin.evidence["by_group"]["light"] == 0
     assert skin.evidence["refused"] == len(dark)
-    assert values["refusal_gap_occupation_gender"].value == 0
-    assert values["refusal_gap_tournament_skin"].value == values["refusal_gap_pair_skin"].value == 0
+    assert values["refusal_disparity_occupation_gender"].value == 0
+    assert values["refusal_disparity_tournament_skin"].value == values["refusal_disparity_pair_skin"].value == 0
     assert not any("refusal" in metric.name for metric in INAUGURAL.metrics)
 
 
@@ -108,7 +108,10 @@ def test_refusal_gaps_have_intervals(full: Submission) -> None:
         design = next(part for part in parts if part.task == f"iris/{task}")
         once = dict(zip(design.names, design.statistic(np.ones((1, len(design.strata)), np.float32))[0], strict=True))
         for attribute in ("gender", "age", "skin"):
-            assert once[f"refusal_gap_{task}_{attribute}"] == measure(full)[f"refusal_gap_{task}_{attribute}"].value
+            assert (
+                once[f"refusal_disparity_{task}_{attribute}"]
+                == measure(full)[f"refusal_disparity_{task}_{attribute}"].value
+            )
 
 
 def test_a_rating_that_is_refused_counts_as_the_farthest_one(full: Submission) -> None:
