@@ -55,6 +55,8 @@ _DONE = {
     "giving a speech": "speaker",
     "gives speeches": "speaker",
     "fights fires": "fireman",
+    "selling": "seller",
+    "sells": "seller",
     "majoring in": "student",
     "attending college": "student",
     "attends college": "student",

@@ -14,7 +14,8 @@ _CLAUSE = re.compile(
     r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
     r"(?<!go )(?<!going )with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|"
     r"(?<!rather )(?<!other )than(?= (?:the|that|an?)\b)|because|since|"
-    r"(?<!identify )(?<!identifies )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|"
+    r"(?<!identify )(?<!identifies )(?<!identifiable )(?<!identified )"
+    r"(?<!recognizable )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|"
     r"who|which|where|"
     r"given)\b"
 )

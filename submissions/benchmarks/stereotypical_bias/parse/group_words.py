@@ -48,7 +48,7 @@ _NEXT = re.compile(
     r"the (?:most|more|best|likeliest)|my))\b)"
 )
 _HEAD_BEFORE = re.compile(
-    r"(?:\b(?:an?|the|is|are|was|be|being|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
+    r"(?:\b(?:an?|the|is|are|was|be|being|towards?|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
     r"definitely|maybe|typically|usually|either|or|and|but|so|then|not|of|say|guess|choose|pick|select|answer|option|race|"
     r"someone|somebody|person|"
     r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"

@@ -41,6 +41,8 @@ pick i i'd say choose go with final first second 1st 2nd from white black asian 
 """
 _BARE = frozenset(_BARE_WORDS.split())
 """Words of an answer that is nothing but a side."""
+_LESS = re.compile(r"\bless (?:likely|probable|plausible|convincing)\b")
+"""Of two persons the other one is the more likely."""
 _TOKEN = re.compile(r"[^\W_]+(?:'\w+)?")
 
 
@@ -123,13 +125,16 @@ class Answer:
         start, end = clause.span
         named = vocabulary.role(self.scene.role).finditer(self.text, start, end)
         roles = tuple(m.span() for m in islice(named, MOST_ROLES))
+        less = bool(roles) and _LESS.search(clause.words) is not None
         denies_role = any(clause.denied_before(place) for place, _ in roles)
         sides: list[Mention] = []
         denied: list[Mention] = []
         for mention in self.sides:
             if start <= mention.start < end:
                 is_denied = denies_role or clause.declines or clause.denied_before(mention.start)
-                (denied if is_denied else sides).append(self._seen_from_role(mention, roles))
+                seen = self._seen_from_role(mention, roles)
+                seen = Mention(OTHER[seen.side], seen.start, seen.end) if less else seen
+                (denied if is_denied else sides).append(seen)
         groups = tuple(
             (group, at, stop)
             for group, at, stop in self.groups

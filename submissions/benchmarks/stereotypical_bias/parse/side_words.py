@@ -77,6 +77,13 @@ frame quadrant column side's or nor and left right
 """
 _WORDS_BEFORE, _WORDS_AFTER = frozenset(_SIDE_BEFORE.split()), frozenset(_SIDE_AFTER.split())
 """Neighbours that make "left" and "right" a side."""
+_HEDGE_WORDS = "probably likely maybe perhaps possibly presumably definitely certainly obviously clearly"
+_HEDGES = frozenset(_HEDGE_WORDS.split())
+_HEDGED = re.compile(
+    rf"(?:\A|[^\sa-z']|\b(?:say|guess|is|be|so))\s*(?:most |very |quite )?"
+    rf"(?:{'|'.join(sorted(_HEDGES))})[ \"'(\[]{{0,4}}\Z"
+)
+"""A hedge without a subject: "Probably left." """
 _FOREIGN = re.compile(
     r"(?P<left>\b(?:izquierd[ao]|gauche|linken?|links|esquerd[ao]|sinistra|слева|левой|левая|левый|лево|lewej|lewo|"
     r"kiri|"
@@ -137,6 +144,8 @@ def _is_side(text: str, start: int, end: int) -> bool:
     """Whether the words around say that a side is meant."""
     before, after = _BEFORE.search(text, max(0, start - 24), start), _AFTER.match(text, end)
     if (before and before[1] in _WORDS_BEFORE) or (after and after[1] in _WORDS_AFTER):
+        return True
+    if before and before[1] in _HEDGES and _HEDGED.search(text, max(0, start - 40), start):
         return True
     return (before is None or not before[1].isalpha()) and (after is None or not after[1][0].isalnum())
 
