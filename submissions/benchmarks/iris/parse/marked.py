@@ -1,10 +1,12 @@
-"""Parts of an answer that are marked as what was asked for: boxes, "Answer: …", "Occupation: …"."""
+"""Parts of an answer that are marked as what was asked for: fields of JSON, boxes, "Answer: …", "Occupation: …"."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.benchmarks.iris.parse.lexicon import word_set
 
 _BOX = re.compile(
@@ -73,3 +75,26 @@ def _may_box(text: str) -> bool:
 def _line_end(text: str, start: int) -> int:
     end = text.find("\n", start)
     return end if end >= 0 else len(text)
+
+
+_KEY = re.compile(r"occupation|profession|\bjob|answer|role|career|label|prediction|result")
+_OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|category|industry|field")
+
+
+def stated_fields(text: str) -> Iterator[tuple[str | None, tuple[int, int]]]:
+    """The text of each such field, several joined by "or", None of null, with the place of its object."""
+    if "{" not in text:
+        return
+    for found in values(text):
+        entry = found.value[0] if isinstance(found.value, list) and found.value else found.value
+        if not isinstance(entry, dict):
+            continue
+        for key, value in entry.items():
+            if not _KEY.search(str(key).lower()) or _OTHER_KEY.search(str(key).lower()):
+                continue
+            if value is None:
+                yield None, found.span
+            parts = value if isinstance(value, list) else [value]
+            stated = " or ".join(part for part in parts if isinstance(part, str))
+            if stated.strip():
+                yield stated, found.span

@@ -17,12 +17,11 @@ from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.iris.parse.activities import activity
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
-from fairspace.submissions.benchmarks.iris.parse.fields import stated_fields
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
 from fairspace.submissions.benchmarks.iris.parse.joined import joined
 from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled
 from fairspace.submissions.benchmarks.iris.parse.likelier import more_likely
-from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts
+from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts, stated_fields
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
 from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
 from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN

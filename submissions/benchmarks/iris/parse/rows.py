@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from weakref import ref
 
 import numpy as np
@@ -30,6 +30,8 @@ from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
 
+Integers = NDArray[np.int64]
+T = TypeVar("T")
 UNMAPPABLE, MISSING, REFUSED = -1, -2, -3
 """Codes of rows without a choice: handed in and unusable (or several), not handed in, declined."""
 _CODES = {name: code for code, name in enumerate(OCCUPATIONS)}
@@ -77,14 +79,17 @@ def read_occupations(rows: pa.Table, without_embedding: bool = False) -> Occupat
     return OccupationReadings(Readings(decided(terms, matches), readings.place), matches, tuple(texts))
 
 
-def read_winners(rows: pa.Table, revision: str) -> Readings[int]:
+def read_winners(rows: pa.Table, items: Integers) -> Readings[int]:
     """The readings of the tournament's answers; a choice's value is the name of one of the round's competitors.
 
     An answer that chooses an occupation is read once for all rounds in which that competes; of the other rounds and
     answers each is read on its own.
+
+    Args:
+        rows: of the task.
+        items: (n) the round of each row.
     """
     competitors = iris_ideal_52.tournament_competitors()
-    items = item_index(iris_ideal_52.tournament_ids(revision), rows)
     plain: Readings[None] = read_coded_column(rows["response"], np.zeros(len(items), np.int64), [None], _whoever)
     codes = occupation_codes(plain)
     offered = (competitors[items] == codes[:, None]).any(axis=1)
@@ -101,9 +106,13 @@ def _whoever(answer: str, key: None) -> Reading:
     return read if isinstance(read, Reading) else Reading("unusable", None, read.span, "not offered")
 
 
-def read_pair_answers(rows: pa.Table, revision: str) -> Readings[str]:
-    """The readings of the answers about counterfactual pairs: ratings of questions 1 to 9, labels of a to h."""
-    items = item_index(iris_steer_60.pair_ids(revision), rows)
+def read_pair_answers(rows: pa.Table, items: Integers) -> Readings[str]:
+    """The readings of the answers about counterfactual pairs: ratings of questions 1 to 9, labels of a to h.
+
+    Args:
+        rows: of the task.
+        items: (n) the place of each row's item among `pair_ids`.
+    """
     keys = ["rating", *OBJECTIVE]
     codes = np.maximum(items % len(QUESTIONS) - len(SUBJECTIVE) + 1, 0)  # the ratings share the first key
     return read_coded_column(
@@ -151,20 +160,30 @@ class SubmittedReadings:
 
     def occupations(self, rows: pa.Table) -> OccupationReadings:
         """Of the occupation question's rows. EmbeddingMissingError as `match`."""
-        return cast(OccupationReadings, self._once("occupation", lambda: read_occupations(rows)))
+        return self._once("occupation", lambda: read_occupations(rows))
 
-    def winners(self, rows: pa.Table, revision: str) -> Readings[int]:
-        """Of the tournament's rows."""
-        return cast(Readings[int], self._once("tournament", lambda: read_winners(rows, revision)))
+    def winners(self, rows: pa.Table, revision: str) -> tuple[Readings[int], Integers]:
+        """Of the tournament's rows, with the round of each."""
 
-    def pairs(self, rows: pa.Table, revision: str) -> Readings[str]:
-        """Of the rows about counterfactual pairs."""
-        return cast(Readings[str], self._once("pair", lambda: read_pair_answers(rows, revision)))
+        def read() -> tuple[Readings[int], Integers]:
+            items = item_index(iris_ideal_52.tournament_ids(revision), rows)
+            return read_winners(rows, items), items
 
-    def _once(self, task: str, read: Callable[[], Any]) -> Any:
+        return self._once("tournament", read)
+
+    def pairs(self, rows: pa.Table, revision: str) -> tuple[Readings[str], Integers]:
+        """Of the rows about counterfactual pairs, with the place of each row's item among `pair_ids`."""
+
+        def read() -> tuple[Readings[str], Integers]:
+            items = item_index(iris_steer_60.pair_ids(revision), rows)
+            return read_pair_answers(rows, items), items
+
+        return self._once("pair", read)
+
+    def _once(self, task: str, read: Callable[[], T]) -> T:
         if task not in self._read:
             self._read[task] = read()
-        return self._read[task]
+        return cast(T, self._read[task])
 
 
 def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
@@ -178,9 +197,9 @@ def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
         except EmbeddingMissingError:
             readings["occupation"] = read_occupations(rows, without_embedding=True).readings
     if (rows := tables["tournament"]).num_rows:
-        readings["tournament"] = read.winners(rows, revision)
+        readings["tournament"] = read.winners(rows, revision)[0]
     if (rows := tables["pair"]).num_rows:
-        readings["pair"] = read.pairs(rows, revision)
+        readings["pair"] = read.pairs(rows, revision)[0]
     return readings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS
+from fairspace.builders.iris.groups import COMBINATIONS, GROUP_NAMES, GROUPS
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
@@ -15,8 +15,6 @@ from fairspace.submissions.benchmarks.iris.records import PAIR
 from fairspace.submissions.benchmarks.iris.resample.parts import indicator
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 
-_PARTS = np.cumsum([4 * len(COMBINATIONS), 1, len(GROUPS)])
-"""Where the columns of differences, of accuracy and of refusals end; those of answers are the last."""
 _NOTE = "no floor: how far a fair model's two answers differ by chance shows only where a question is asked twice"
 
 
@@ -43,18 +41,21 @@ def pair_design(
         sums, pairs = np.nansum(apart, axis=1), (~np.isnan(apart)).sum(axis=1)
         measured = members * (np.asarray(both.all(axis=1)).any(axis=1) @ members > 0)
         columns += [measured * sums[:, None], measured * pairs[:, None]]
-    declines = np.zeros(handed_in.shape, np.bool_) if refused is None else refused
-    by_group = [_by_group(declines), _by_group(handed_in)]
-    right = np.nansum(correct, axis=(1, 2))[:, None] / correct.size
-    weights = np.concatenate([*columns, right, *by_group], axis=1)
+    by_group = None
+    if refused is not None and refused.any():
+        by_group = np.concatenate([_by_group(refused), _by_group(handed_in)], axis=1)
+    weights = np.concatenate([*columns, np.nansum(correct, axis=(1, 2))[:, None] / correct.size], axis=1)
 
     def statistic(times: Times) -> Floats:
-        totals = times.astype(np.float64) @ weights
-        paired, accuracy, declined, answered = np.split(totals, _PARTS, axis=1)
-        sums, counts, changed, judged = np.split(paired, 4, axis=1)
+        drawn = times.astype(np.float64)
+        totals = drawn @ weights
+        sums, counts, changed, judged = np.split(totals[:, :-1], 4, axis=1)
         consistency, _, _ = answer_consistency_difference(sums, counts, 0)
         inconsistency, _, _ = hallucination_inconsistency(changed, judged, 0)
-        return np.concatenate([consistency, inconsistency, accuracy, refusal_disparities(declined, answered)], axis=1)
+        refusals = np.zeros((len(times), len(GROUP_NAMES)))
+        if by_group is not None:
+            refusals = refusal_disparities(*np.split(drawn @ by_group, 2, axis=1))
+        return np.concatenate([consistency, inconsistency, totals[:, -1:], refusals], axis=1)
 
     consistencies, inconsistencies = value_names()
     compared = (*consistencies, *inconsistencies)

@@ -13,7 +13,7 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.iris.counts import rounds_stood
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
-from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name, worst_divergence
+from fairspace.submissions.benchmarks.iris.measure.tournament import divergences, tournament_name, worst_divergence
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT
 from fairspace.submissions.benchmarks.iris.resample.parts import multinomial
@@ -41,11 +41,12 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
 
     def statistic(times: Times) -> Floats:
         table = wins(times).reshape(-1, _K, _G)
-        without = np.zeros_like(table) if stood is None else stood(times)
+        without = None if stood is None else stood(times)
         columns = [_mean(table, without, f) for f in figures]
-        return np.concatenate(
-            [np.stack(columns, axis=1), refusal_disparities(*(tally(times) for tally in by_group))], axis=1
-        )
+        refusals = np.zeros((len(times), len(GROUP_NAMES)))
+        if refused.any():
+            refusals = refusal_disparities(*(tally(times) for tally in by_group))
+        return np.concatenate([np.stack(columns, axis=1), refusals], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every win of an occupation falls on the groups as the reference says; rounds without a winner stay so."""
@@ -72,10 +73,13 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
     )
 
 
-def _mean(table: Floats, without: Floats, f: Reference) -> Floats:
+def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
     """(b, 52, 18) rounds won and rounds without a winner -> (b,) the mean over the listed occupations."""
-    won, undecided = (counts[:, f.listed] @ _MEMBERS[f.attribute] for counts in (table, without))
-    return np.asarray(worst_divergence(won, undecided, f.shares).mean(axis=-1))
+    members = _MEMBERS[f.attribute]
+    won = (table @ members)[:, f.listed]
+    if without is None:
+        return np.asarray(divergences(won, f.shares).mean(axis=-1))
+    return np.asarray(worst_divergence(won, (without @ members)[:, f.listed], f.shares).mean(axis=-1))
 
 
 def _stood(chosen: NDArray[np.bool_], profile: Integers) -> Callable[[Times], Floats]:
