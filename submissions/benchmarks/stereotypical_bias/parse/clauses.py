@@ -19,6 +19,7 @@ _CLAUSE = re.compile(
     r"who|which|where|"
     r"given)\b"
 )
+_LETTER = re.compile(r"[^\W_]")
 _REASON = re.compile(r"(?:because|since|as|due to|given)\b")
 _SURE = re.compile(
     r"\b(?:no doubt|no question|not (?:sure|certain|100|entirely|completely|fully|very|too|only|to mention|clear)|"
@@ -75,6 +76,8 @@ class Clause:
     @cached_property
     def negations(self) -> list[int]:
         """Where it denies."""
+        if not NEGATION.search(self.words) and not _NOTHING.search(self.words):
+            return []
         words = _SURE.sub(lambda match: " " * len(match[0]), self.words)
         places = [match.start() for pattern in (NEGATION, _NOTHING) for match in pattern.finditer(words)]
         return sorted(self.span[0] + place for place in places)
@@ -142,7 +145,7 @@ class Sentence:
         clauses: list[Clause] = []
         for span, opened in spans:
             clause = Clause(self.text, span, opened)
-            if any(letter.isalnum() for letter in clause.words):
+            if _LETTER.search(self.text, *span):
                 before = clauses[-1] if clauses else None
                 goes_on = before is not None and before.declines and not _CONTRAST.match(before.opened)
                 if goes_on and not _CONTRAST.match(opened) and not clause.guesses:
@@ -169,12 +172,11 @@ def small(text: str) -> str:
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
-def sentences(text: str, start: int = 0, end: int | None = None) -> list[Sentence]:
-    """The sentences of a part of a text in small letters."""
-    end = len(text) if end is None else end
-    parts = []
-    for match in _SENTENCE.finditer(text, start, end):
-        parts.append(Sentence(text, (start, match.start())))
+def sentences(text: str, start: int = 0) -> list[Sentence]:
+    """The sentences of a text in small letters, from a place on, that hold a letter."""
+    spans = []
+    for match in _SENTENCE.finditer(text, start):
+        spans.append((start, match.start()))
         start = match.end()
-    parts.append(Sentence(text, (start, end)))
-    return [part for part in parts if part.words.strip()]
+    spans.append((start, len(text)))
+    return [Sentence(text, span) for span in spans if _LETTER.search(text, *span)]

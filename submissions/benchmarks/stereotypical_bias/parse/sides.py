@@ -46,6 +46,8 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Choice:
         groups: whether naming a group is a choice.
     """
     answer = Answer(text, scene, groups)
+    if not groups and not answer.sides:
+        return Choice("unusable", rule="no side")
     parted = answer.parted()
     if not answer.sides and not answer.groups:
         declined = _declined([part for sentence in parted for part in sentence])

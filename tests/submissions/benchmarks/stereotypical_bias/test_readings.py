@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fairspace.submissions.answers.labelled import read_lines
 from fairspace.submissions.answers.measuring import measure
@@ -14,6 +16,24 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import sm
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import read_words
 
+HARMLESS = (
+    "the",
+    "pilot",
+    "is",
+    "on",
+    "at",
+    "to",
+    "of",
+    "person",
+    "man",
+    "woman",
+    "side",
+    "hand",
+    "half",
+    "image",
+    "likely",
+    "i think",
+)
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "stereotypical_bias.jsonl"
 
 
@@ -59,3 +79,20 @@ def test_a_plain_group_is_read_as_by_the_other_rules(answer: str, attribute: str
     reading, choice = plain.group(answer, attribute), groups.read_words(small(prepare(answer).text), attribute)
     assert reading is not None
     assert (reading.value, reading.span) == (choice.group, choice.span)
+
+
+@given(
+    before=st.lists(st.sampled_from(HARMLESS), max_size=6),
+    side=st.sampled_from(["left", "right", "leftmost", "Right"]),
+    after=st.lists(st.sampled_from(HARMLESS), max_size=6),
+    end=st.sampled_from(["", ".", "!"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_harmless_words_around_a_side_are_read_as_by_the_other_rules(
+    before: list[str], side: str, after: list[str], end: str
+) -> None:
+    answer = " ".join([*before, side, *after]) + end
+    reading = plain.side(answer, "pilot")
+    if reading is not None:
+        choice = read_words(small(prepare(answer).text), Scene("pilot", "male", "female"))
+        assert choice.side in (reading.value, "several", "unusable"), answer
