@@ -25,3 +25,10 @@ def tiny_ares() -> Path:
 def trained_ares() -> Path:
     """The folder of a tiny ARES that was trained on drawn faces."""
     return tiny.trained_ares()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Training takes minutes: whatever needs the trained model is slow."""
+    for item in items:
+        if "trained_ares" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)

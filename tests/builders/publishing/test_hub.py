@@ -431,6 +431,7 @@ def test_a_hub_that_dies_behind_a_commit_is_read_back(hub: Hub, repo: Repo) -> N
     assert tags(hub, repo) == {"inaugural": outcome.commit}
 
 
+@pytest.mark.slow
 def test_a_server_that_restarts_keeps_what_it_had(hub: Hub, repo: Repo) -> None:
     first = publish(hub, repo, tag="inaugural")
     hub.restart()

@@ -176,6 +176,7 @@ def test_folder_holds_what_a_metric_space_needs(name: str, metrics: dict[str, An
     assert all(package in required for package in ("evaluate", "numpy", "gradio"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_space_measures_its_example_and_explains_what_it_cannot_read(
     name: str, spaces: dict[str, list[dict[str, Any]]]

@@ -44,7 +44,10 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
         assert found == (6000 if task.name == "generation_steer" else expected)
 
 
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
+@pytest.mark.parametrize(
+    "benchmark",
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "genres" else []) for name in BENCHMARKS],
+)
 def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str) -> None:
     scored = scored_baseline("constant", benchmark).scored
     assert scored.ranked is None
