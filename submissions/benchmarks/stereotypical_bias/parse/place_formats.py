@@ -48,7 +48,7 @@ def _format(name: str, pattern: str, order: Order, scales: Scales, label_follows
 
 
 TOKENS = (
-    _format("minigpt", r"\s{0,3}".join([rf"<{NUMBER}>"] * 4), "xyxy", ("percent",)),
+    _format("minigpt", r"\s{0,3}".join([rf"<{NUMBER}>"] * 4), "xyxy", ("percent", "thousandths")),
     _format("paligemma", r"\s?".join([r"<loc(\d{4})>"] * 4), "yxyx", ("1024ths",), label_follows=True),
     _format("florence", r"\s?".join([r"<loc_(\d{1,4})>"] * 4), "xyxy", ("thousandths",)),
     _format("ofa", r"\s?".join([r"<bin_(\d{1,4})>"] * 4), "xyxy", ("thousandths",)),
@@ -70,7 +70,7 @@ TOKENS = (
         "point token",
         rf"<(?:\|?point(?:_start)?\|?|click)>\s{{0,3}}[(\[]{{0,3}}{NUMBER}{SEPARATOR}{NUMBER}[)\]]{{0,3}}",
         "xy",
-        ("fractions", "thousandths"),
+        ("fractions", "thousandths", "percent", "pixels"),
     ),
 )
 """Marked by tokens of their own."""
@@ -80,7 +80,9 @@ MOLMO_POINTS = re.compile(r"<points[^<>]{0,600}")
 MOLMO_POINT = re.compile(rf"\bx\d{{1,2}}\s?=\s?{_COORDINATE}\s{{1,3}}y\d{{1,2}}\s?=\s?{_COORDINATE}")
 LIST = _format("list", rf"[(\[]{{1,3}}{_FOUR}[)\]]{{1,3}}", "xyxy", ANY)
 CORNERS = _format("corners", rf"{_PAIR}[^\d()\[\]{{}}<>]{{0,60}}{_PAIR}", "xyxy", ANY)
-NUMBERS = _format("numbers", rf"\A\W{{0,9}}{_FOUR}\W{{0,9}}\Z", "xyxy", ANY)
+NUMBERS = _format(
+    "numbers", rf"\A\W{{0,9}}(?:(?:(?:b|bounding )?box|coordinates)\W{{1,5}})?{_FOUR}\W{{0,9}}\Z", "xyxy", ANY
+)
 PAIR = _format("point", _PAIR, "xy", ANY)
 KEYS: dict[str, tuple[Order, Scales]] = {
     "bbox_2d": ("xyxy", PIXELS),

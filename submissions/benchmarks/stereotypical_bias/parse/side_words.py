@@ -65,6 +65,7 @@ _READING_ORDER = re.compile(r"\b(left|right)[- ]to[- ](?:left|right)\b[^.\n]{0,6
 _NUMBERED = re.compile(rf"\b(?:(first|1st|second|2nd) {_PERSON}|{_PERSON} #?([12]))\b(?!['\d])")
 _WORD = re.compile(r"(?<![a-z])(left|right)(most)?(?![a-z])")
 _BEFORE = re.compile(r"([a-z]+|\n|[^\sa-z])[ \"'(\[]{0,4}\Z")
+_VIEWER = re.compile(r"(?:\b(?:viewer|observer|reader|camera|audience)(?:'s|s')|\b(?:your|our)) \Z")
 _AFTER = re.compile(r"[ \"'-]{0,2}([a-z]+|\n|[^\sa-z])")
 _SIDE_BEFORE = """
 the on at to in from far top bottom upper lower image picture photo is a and or not near either both mid extreme
@@ -143,6 +144,8 @@ def _english(text: str) -> list[Mention]:
 def _is_side(text: str, start: int, end: int) -> bool:
     """Whether the words around say that a side is meant."""
     before, after = _BEFORE.search(text, max(0, start - 24), start), _AFTER.match(text, end)
+    if _VIEWER.search(text, max(0, start - 12), start):
+        return True
     if (before and before[1] in _WORDS_BEFORE) or (after and after[1] in _WORDS_AFTER):
         return True
     if before and before[1] in _HEDGES and _HEDGED.search(text, max(0, start - 40), start):
