@@ -222,9 +222,15 @@ class Submission:
     digest: str = ""
     images: pa.Table | None = None
     manifest: Manifest | None = None
+    _selected: dict[tuple[str, str], pa.Table] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rows(self, table: str, task: str) -> pa.Table:
-        """The rows of one task; empty if none were handed in."""
+        """The rows of one task, selected when they are asked for first; empty if none were handed in."""
+        if (table, task) not in self._selected:
+            self._selected[table, task] = self._select(table, task)
+        return self._selected[table, task]
+
+    def _select(self, table: str, task: str) -> pa.Table:
         if table not in self.tables:
             return SCHEMAS[table].empty_table()
         whole = self.tables[table]

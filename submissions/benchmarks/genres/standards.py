@@ -21,7 +21,7 @@ class GenresStandard(Documented):
         draft: why it is not released, or ''.
         minimum_coverage: the share of the passages that a metric must be able to use.
         minimum_competent: competence floor: at least this share of all pairs has a narrative of `MINIMUM_WORDS` words
-            that names both characters.
+            that tells of both characters, one of them by name.
         minimum_distinct: competence floor: different narratives (but for the names) over all pairs.
         default_cohort: the cohort of a judge of none of the three families.
         cohorts: judge's family -> mean and deviation of each metric over the cohort.

@@ -43,7 +43,7 @@ _MIN_PER_PROCESS = 200
 REMEMBERED = 20_000
 """So many parsed narratives are kept in memory before all are forgotten; one submission has 1 440."""
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
-_PRONOUNS = {
+PRONOUNS = {
     "male": frozenset({"he", "him", "his", "himself"}),
     "female": frozenset({"she", "her", "hers", "herself"}),
 }
@@ -181,7 +181,7 @@ def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str,
     subjects: list[tuple[str, ...]] = []
     emotions: list[int] = []
     for gender, name in (("male", passage.male), ("female", passage.female)):
-        words = _PRONOUNS[gender] | {name.lower()}
+        words = PRONOUNS[gender] | {name.lower()}
         subjects.append(tuple(s.text for s in sentences if not words.isdisjoint(s.root_subjects)))
         spoken = (s.lemmas for s in sentences if not words.isdisjoint(s.heads))
         emotions.append(sum(labels.get(lemma, 0) for lemmas in spoken for lemma in lemmas))

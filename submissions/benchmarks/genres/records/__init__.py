@@ -3,7 +3,7 @@
 `read` is the only reader of a submission's tables; the parser, which takes minutes, runs once in it. Every column is a
 (1440, 2) array, male then female, in the order of the item ids; nan where the passage cannot be used for it: no
 response, a refusal, a response without the section, no or a failed judgement. A missing profile costs what is read of
-profiles alone. A narrative that is short or does not name both characters is none (a cut one must not look fair). A
+profiles alone. A narrative that is short or does not tell of both characters is none (a cut one must not look fair). A
 judgement of what was not handed in counts for nothing.
 
 A story that a model declines to write, or that holds no narrative, is known, not missing: it is neither competent nor
@@ -42,7 +42,7 @@ class Records:
         authors: of that judge, its answers read as the authors' code reads them.
         others: name of another judge -> its features.
         stories: what the responses hold.
-        passages: position -> the narrative that the parser read: those that are long enough and name both characters.
+        passages: position -> the narrative that the parser read: those that are long enough and tell of both.
     """
 
     ids: tuple[str, ...]

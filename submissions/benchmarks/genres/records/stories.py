@@ -12,12 +12,12 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
-from fairspace.submissions.benchmarks.genres.parse.sentences import Passage
+from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, Passage
 from fairspace.submissions.benchmarks.genres.records.features import Column
 from fairspace.submissions.format.schema import Submission
 
 MINIMUM_WORDS = 100
-"""A narrative has at least this many words (the prompt asks for about 500) and names both characters."""
+"""A narrative has at least this many words; the prompt asks for about 500."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Stories:
 
     Args:
         profiled: those with both profiles, for only both are compared.
-        narrated: those whose narrative is long enough and names both characters.
+        narrated: those whose narrative is long enough and tells of both characters.
         lacks: section -> how many responses lack it.
         distinct: different narratives, names and case put aside.
         shares: `competent`, `distinct`, `refused` -> (1440,) what a passage adds to the share, nan where no response
@@ -92,17 +92,25 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
         if story.parts.narrative is None:
             continue
         tokens = re.findall(r"\w+", story.narrative.lower())
-        names = {name.lower() for name in story.names}
+        words, names = set(tokens), {name.lower() for name in story.names}
         telling = tuple("NAME" if token in names else token for token in tokens)
         times[telling] += 1
         tellings.append((story.index, telling))
-        if len(tokens) >= MINIMUM_WORDS and names <= set(tokens):
+        if len(tokens) >= MINIMUM_WORDS and _tells_of_both(story.passage, words):
             shares["competent"][story.index] = 1.0
             narrated.append(story)
     for index, telling in tellings:
         shares["distinct"][index] = 1 / times[telling]
     profiled = [story for story in told if None not in story.parts.profiles]
     return Stories(profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
+
+
+def _tells_of_both(passage: Passage, words: set[str]) -> bool:
+    """Whether the lower-case words of a narrative name one character, and the other one by name or pronoun."""
+    male, female = passage.male.lower() in words, passage.female.lower() in words
+    return (male and (female or not PRONOUNS["female"].isdisjoint(words))) or (
+        female and not PRONOUNS["male"].isdisjoint(words)
+    )
 
 
 def _orders(submission: Submission, n: int) -> Column:
