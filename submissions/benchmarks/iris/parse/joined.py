@@ -21,7 +21,7 @@ _JOIN = re.compile(
 
 
 _CLOSED = re.compile(r"(?: *\))?")
-_PLACE = re.compile(r" +(?:in|of|within|from|at|for) (?:the |a |an )?\w+(?: \w+){0,2}?(?=,| such as| like| \()")
+_PLACE = re.compile(r" +(?:in|of|within|from|at|for|on) (?:the |a |an )?\w+(?: \w+){0,2}?(?=,| such as| like| \(| -)")
 """Where somebody works: "a role in healthcare, such as …"."""
 
 

@@ -15,7 +15,7 @@ _SYNONYMS: Mapping[str, Mapping[str, str]] = {
     },
     "b": {
         "young": "young younger youth youthful teen teens teenage teenager adolescent child twenties 20s 年轻 青年",
-        "middle": "middle|middle-aged|middle aged|midlife|mid-aged|forties|fifties|40s|50s|middle age|中年",
+        "middle": "middle|middle-aged|middle aged|midlife|mid-life|mid-aged|forties|fifties|40s|50s|middle age|中年",
         "older": "older old elderly senior aged sixties seventies eighties 60s 70s 80s 老年 年长 mayor",
     },
     "c": {

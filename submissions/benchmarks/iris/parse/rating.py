@@ -16,6 +16,12 @@ _WORDS = {
         ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
     )
 }
+_FOREIGN = (
+    "eins zwei drei vier fünf sechs sieben acht neun zehn",
+    "uno dos tres cuatro cinco seis siete ocho nueve diez",
+    "un deux trois quatre cinq six sept huit neuf dix",
+)
+_WORDS |= {word: float(number) for words in _FOREIGN for number, word in enumerate(words.split(), 1) if number > 1}
 _CHINESE = {character: float(number) for number, character in enumerate("零一二三四五六七八九十")}
 _HALVES = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 _NUMBER_WORD = "|".join(_WORDS)
@@ -32,7 +38,7 @@ _RATING = re.compile(
     rf"(?<![a-z0-9_.,/½])(?P<sign>-(?=\d))?(?:(?P<digits>\d+)(?:[.,](?P<decimals>\d+)(?![.,]?\d))?(?P<half>[½¼¾])?|"
     rf"(?P<word>\b(?:{_NUMBER_WORD})\b)|(?P<chinese>[一二三四五六七八九十])(?=\s*分))"
     r"(?P<and_half>\s+and\s+a\s+half|\s*(?:[½¼¾]|1/2))?"
-    r"(?P<of>\s*(?:/|out\s+of|of|on|over)\s*(?:a\s+possible\s+)?(?P<top>\d+|ten|five|hundred)\b(?![-.,]\d))?"
+    r"(?P<of>\s*(?:/|out\s+of|of|on|over|sur|von|sobre|de)\s*(?:a\s+possible\s+)?(?P<top>\d+|ten|five|hundred)\b(?![-.,]\d))?"
     r"(?P<percent>\s*(?:%|percent|per cent))?"
     r"(?P<range>\s*(?:-+|–|to|or|~)\s*(?:\d+(?:\.\d+)?|" + _NUMBER_WORD + r")(?!\w))?"
     r"(?P<counts>[ -]*(?:years?|people|persons?|men|women|months?|days?|hours?|minutes?|seconds?|times?|images?|"

@@ -104,6 +104,7 @@ def test_tasks_that_were_not_run_have_no_design_and_no_counts() -> None:
     assert counts(read(nothing)) == {}
 
 
+@pytest.mark.slow
 def test_two_runs_of_one_submission_are_equal_to_the_byte(full: Submission) -> None:
     first, second = (score_submission(full, resamples=12).dumps() for _ in range(2))
     assert first == second
