@@ -27,7 +27,7 @@ _STATES = re.compile(
     r"(?P<fits>\b(?:consistent with|ha(?:s|ve) the (?:look|appearance|air) of|typical (?:of|for)|"
     r"characteristic of|associated with)(?:\s+(?:being|that of))?\b|"
     r"(?<=, )(?:most |very )?(?:probably|likely|presumably|perhaps|maybe|possibly)"
-    r"(?=\s+an?\s+[\w-]+(?:\s[\w-]+)?\s*(?:[.!]|$)))|"
+    r"(?=\s+an?\s+[\w-]+(?:\s[\w-]+)?\s*(?:[.!]|$))|\((?=[a-z][a-z -]{2,30}\)))|"
     r"(?P<opinion>\bi(?:'d| would|'ll| will|'m| am)?\s+(?:\w+ly\s+)?(?:say|think|guess(?:ing)?|believe|suspect|"
     r"go(?:ing)?"
     r" with|choose|pick|answer|vote for|(?:call|name|label)(?: them| him| her| this(?: person)?| it)?|assume|bet on|"

@@ -122,7 +122,8 @@ def read_phrase(text: str, start: int) -> Phrase:
         word = match[1]
         if word in _STOP or len(word) > LONGEST_WORD or (words and word in _ARTICLES):
             break
-        if word.endswith("ing") and words and not PLAIN.issuperset(words) and word not in _GERUNDS:
+        verb_may_begin = words and (words[-1] in _PERSON or not PLAIN.issuperset(words))
+        if word.endswith("ing") and word not in _GERUNDS and verb_may_begin:
             break
         words.append(word)
         ends.append(match.end())

@@ -190,6 +190,8 @@ class _Reader:
             return self._choice(in_parentheses[0].code, in_parentheses[0].span, claim.rule)
         if len(phrase.words) == 1 and (code := look_up_misspelled(phrase.words[0])) is not None:
             return self._choice(code, phrase.span, "misspelled")
+        if len(items) == 1 and items[0].phrase.kind == "listed" and _APPOSED.match(self.text, phrase.span[1]):
+            return self._choice(items[0].phrase.code, items[0].phrase.span, claim.rule)
         if any(p.kind == "listed" or p.trade for p in alternatives):
             return self._at("several", None, span, claim.rule)
         term = OpenTerm(_without_plain(phrase), self.prepared.span(*phrase.span), claim.rule)
@@ -228,6 +230,7 @@ class _Reader:
         return Reading(outcome, value, self.prepared.span(*span) if span else None, rule)  # type: ignore[arg-type]
 
 
+_APPOSED = re.compile(r", an? [\w-]+(?: [\w-]+)?\s*(?:[.;!)]|$)")
 _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")
 
