@@ -40,6 +40,7 @@ _HIDDEN = re.compile(
     r"\bnot (?:visible|shown|clear|discernible|possible)\b|\b(?:cropped|out of (?:frame|view)|n/a|unknown|"
     r"unclear|obscured)\b"
 )
+_MOST_CORRECTIONS = 5
 _LETTER = re.compile(r"\W*([mf])\W*")
 _PRONOUN = re.compile(r"\b(?:(?P<male>he|his|him|himself|mr)|(?P<female>she|her|hers|herself|mrs|ms))\b")
 _CLOTHES = (
@@ -72,7 +73,7 @@ def read_label(answer: str, question: str) -> Reading:
     text = prepared.text.lower()
     if inner := _inside(prepared, text, question):
         return inner
-    for correction in reversed(list(CORRECTION.finditer(text))):
+    for correction in list(CORRECTION.finditer(text))[: -_MOST_CORRECTIONS - 1 : -1]:
         after = _read(prepared, text, correction.end(), question)
         if after.outcome == "choice":
             return after

@@ -17,10 +17,11 @@ _ADJECTIVES = (
     r"suggested|"
     r"identified|inferred|predicted|estimated|person'?s?|individual'?s?|man'?s|woman'?s|short|correct)\s+)*"
 )
+_BEFORE = re.compile(r"(?:[\n.;!?>)]|\s\s|^|- |\d\) )\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?" + _ADJECTIVES + "$")
+"""Where a label may begin: a line, a sentence, or after a bullet."""
+_LONGEST_BEFORE = 80
 _LABEL = re.compile(
-    r"(?:(?<=[\n.;!?>)])|(?<=\s\s)|\A|(?<=- )|(?<=\d\) ))\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?"
-    + _ADJECTIVES
-    + r"(?P<name>occupations?|professions?|jobs?(?: titles?)?|roles?|careers?|trade|vocation|line of work|answers?|"
+    r"\b(?P<name>occupations?|professions?|jobs?(?: titles?)?|roles?|careers?|trade|vocation|line of work|answers?|"
     r"conclusion|guess|prediction|verdict|identification|choices?|selection|pick|decision|"
     r"response|output)(?:\s+of (?:the )?(?:person|man|woman|individual)(?: in the (?:image|photo|picture))?)?"
     r"(?P<mark>\s*(?:\([^)\n]{0,20}\)\s*)?(?::|=+>?|-+>|→|\s-+\s)|\s*\n)(?P<blank>[\s\-•]*)"
@@ -54,6 +55,9 @@ def answer_parts(text: str) -> list[Part]:
     parts = [Part(*m.span("inside"), "box") for m in reversed(list(_BOX.finditer(text)))] if _may_box(text) else []
     labels = []
     for match in _LABEL.finditer(text):
+        window = max(0, match.start() - _LONGEST_BEFORE)
+        if not _BEFORE.search(("," if window else "") + text[window : match.start()]):
+            continue
         start = match.end()
         plural = match["name"].endswith("s") and match["name"] != "trades"
         end = len(text) if plural else _line_end(text, start)
