@@ -222,7 +222,13 @@ main()
 
 def _walk(out: Path) -> subprocess.Popen[str]:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen([sys.executable, "-c", WALK, str(out)], text=True, cwd=Path(__file__).parents[3], **pipes)
+    command = [sys.executable, "-c", WALK, str(out)]
+    return subprocess.Popen(command, text=True, cwd=Path(__file__).parents[3], preexec_fn=_heed_ctrl_c, **pipes)
+
+
+def _heed_ctrl_c() -> None:
+    """A shell starts what runs behind it with Ctrl-C ignored, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_the_command_needs_no_terminal_and_ends_with_the_input(tmp_path: Path) -> None:
@@ -245,7 +251,10 @@ def test_ctrl_c_keeps_what_was_typed(tmp_path: Path) -> None:
         while not (out.exists() and '"dog"' in out.read_text()) and time.monotonic() < deadline:
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGINT)
-        printed = process.stdout.read() if process.stdout is not None else ""
+        try:
+            printed, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Traceback" not in printed
     assert "answers labelled (the same command goes on)" in printed
