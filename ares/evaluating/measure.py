@@ -150,7 +150,9 @@ def disparity(names: Sequence[str], hits: Sequence[int], parts: Sequence[Confusi
     images = np.array([part.images for part in parts])
     silent = np.array([sum(part.abstained) for part in parts])
     right = np.array(hits)
-    value, low, high = accuracy_disparity(right, images - silent - right, silent, np.zeros_like(silent))
+    none = np.zeros_like(silent)
+    value, _, _ = accuracy_disparity(right, images - right, none, none)
+    _, low, high = accuracy_disparity(right, images - silent - right, none, silent)
     if np.isnan(value):
         return Disparity(None, float(low), float(high), None, None)
     counted = [i for i in range(len(names)) if images[i] >= 2]

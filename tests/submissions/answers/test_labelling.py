@@ -231,6 +231,7 @@ def _heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.process
 def test_the_command_needs_no_terminal_and_ends_with_the_input(tmp_path: Path) -> None:
     out = tmp_path / "labelled.jsonl"
     with _walk(out) as process:
@@ -241,6 +242,7 @@ def test_the_command_needs_no_terminal_and_ends_with_the_input(tmp_path: Path) -
     assert len(kept) >= 2
 
 
+@pytest.mark.process
 def test_ctrl_c_keeps_what_was_typed(tmp_path: Path) -> None:
     out = tmp_path / "labelled.jsonl"
     with _walk(out) as process:

@@ -82,10 +82,12 @@ def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submis
     assert all(name.startswith("chance") for name in lacking(found))
     assert draws is not None
     assert set(draws.names) <= bench.drawn
-    for name in ("entropy_llm_base_race", "fairness_t2i_subjective_gender"):
+    asked = 300  # about each statistic and level; what was handed in and names no group is an answer too
+    known = asked if damage in ("corrupt", "refuse") else 0
+    for name, least in (("entropy_llm_base_race", known), ("fairness_t2i_subjective_gender", 0)):
         table = values[f"fairness_{name.split('_', 1)[1]}"].evidence["by_group"]
         sums = [sum(groups.values()) for levels in table.values() for groups in levels.values()]
-        assert values[name].smallest == int(min(sums) + 1e-5)
+        assert values[name].smallest == max(least, int(min(sums) + 1e-5))
 
 
 @pytest.mark.parametrize("damage", [None, *DAMAGES])

@@ -143,6 +143,7 @@ def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(
     assert values["M3"].evidence["mean"] == {"male": {"subject": 3.0}, "female": {"subject": 2.0}}
 
 
+@pytest.mark.slow
 def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows) -> None:
     for judge, family in (
         ("Llama-3.1-8B-Instruct", "llama"),
