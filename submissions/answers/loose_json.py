@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 Stage = Literal["json", "json with line breaks", "repaired json"]
 MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
+MOST_CHARACTERS = 200_000
+"""What stands behind them is not looked at; a prepared answer is shorter."""
 _CLOSING = {"{": "}", "[": "]"}
 _KEY = re.compile(r"([\"'])([^\"'{}\[\]:,]{1,200})\1\s{0,20}:")
 _MARK = re.compile(r'["{}\[\]\\]')
@@ -46,7 +48,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     stack: list[str] = []
     start = count = position = 0
     quoted = False
-    while match := _MARK.search(text, position):
+    while match := _MARK.search(text, position, MOST_CHARACTERS):
         mark, position = match[0], match.end()
         if mark == "\\":
             position += quoted

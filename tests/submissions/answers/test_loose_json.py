@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.submissions.answers.loose_json import MOST_SPANS, values
+from tests.machine_speed import slowness
 
 WORDS = st.text("abcdefg hij", min_size=1, max_size=12).map(str.strip).filter(bool)
 LEAVES = st.one_of(WORDS, st.integers(-999, 999), st.booleans(), st.none())
@@ -113,7 +114,7 @@ def test_a_million_characters_take_less_than_a_second(unit: str) -> None:
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     start = time.process_time()
     assert len(values(text)) <= MOST_SPANS
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()
 
 
 @pytest.mark.parametrize("unit", ['{"a": "b', "{'a': 'b', ", '["a" ', '{"a": [', "{'", '"}{"', "[' "])
@@ -121,4 +122,4 @@ def test_text_as_long_as_can_be_repaired_is_read_in_time(unit: str) -> None:
     text = (unit * (20_000 // len(unit) + 1))[:19_999]
     start = time.process_time()
     values(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()

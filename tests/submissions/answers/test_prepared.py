@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.submissions.answers.prepared import HEAD, TAIL, prepare
+from tests.machine_speed import slowness
 
 TAGS = ("think", "thinking", "reasoning", "scratchpad")
 PIECES = (
@@ -128,4 +129,4 @@ def test_a_million_characters_take_less_than_a_second(unit: str) -> None:
     raw = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     start = time.process_time()
     prepare(raw)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()

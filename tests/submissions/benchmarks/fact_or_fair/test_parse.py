@@ -215,8 +215,8 @@ def group(answer: str, attribute: str, level: str) -> str:
     ],
 )
 def test_a_hostile_answer_is_read_in_passing(attack: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     readings = [read_subjective(attack, PROFILES), read_objective(attack, ASKED)]
     readings.append(read_lettered(attack, ASKED, GROUPS["race"]))
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
     assert all(reading.span is None or 0 <= reading.span[0] <= reading.span[1] <= len(attack) for reading in readings)

@@ -16,6 +16,7 @@ from fairspace.submissions.benchmarks.genres.parse.labelled import compare_readi
 from fairspace.submissions.benchmarks.genres.parse.persons import who
 from fairspace.submissions.benchmarks.genres.parse.traits import names_any
 from fairspace.submissions.format.collector import RefusedError
+from tests.machine_speed import slowness
 
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "genres.jsonl"
 NAMES = ("Mia", "Jack")
@@ -134,7 +135,7 @@ def test_no_answer_takes_long(filler: str) -> None:
     narrative_reading(text, NAMES)
     narrative_reading(json.dumps({"Answer to Task1.a": text[:9_000], "Pros of Mia": text[:9_000]}), NAMES)
     profile_reading(text)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < slowness()
 
 
 GOLD = {"higher_status": "Mia", "main_character": "NA", "pros": {"Mia": True, "Jack": True}}

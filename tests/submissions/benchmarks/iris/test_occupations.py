@@ -16,6 +16,7 @@ from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.lexicon import ALIASES, clean, look_up, terms
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, decided, match, may_be_near
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
+from tests.machine_speed import slowness
 
 PEOPLE = ("He", "She", "They", "The man", "The woman", "The person in the image", "This individual", "The lady")
 FRAMES = (
@@ -210,4 +211,4 @@ def test_tier_2_sees_unique_terms_alone_and_no_other_trade(monkeypatch: pytest.M
 def test_a_megabyte_is_read_within_a_second(text: str) -> None:
     start = time.process_time()
     read_occupation(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()

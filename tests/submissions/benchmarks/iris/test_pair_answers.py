@@ -12,6 +12,7 @@ from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse.label import read_label
 from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
 from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
+from tests.machine_speed import slowness
 
 FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
 
@@ -137,4 +138,4 @@ def test_a_megabyte_is_read_within_a_second(text: str) -> None:
     read_rating(text)
     read_label(text, "e")
     read_label(text, "d")
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()

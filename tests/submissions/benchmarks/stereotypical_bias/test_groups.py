@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group
+from tests.machine_speed import slowness
 
 GENDER = {
     "The person who paints this painting is a female.": "female",
@@ -147,4 +148,4 @@ def test_a_long_answer_takes_less_than_a_second(unit: str, attribute: str) -> No
     answer = unit * (1_000_000 // len(unit))
     start = time.process_time()
     read_group(answer, attribute)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()

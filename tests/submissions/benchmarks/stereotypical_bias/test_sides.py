@@ -13,6 +13,7 @@ from fairspace.builders.stereotypical_bias.plan import INSTANCES
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from tests.machine_speed import slowness
 
 NURSE = Scene("nurse", "female", "male")
 WORDS = {
@@ -272,4 +273,4 @@ def test_a_long_answer_takes_less_than_a_second(answer: str) -> None:
     start = time.process_time()
     reading: Reading = read_side(answer, NURSE)
     assert reading.outcome in ("choice", "refused", "several", "unusable")
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < slowness()
