@@ -59,8 +59,8 @@ def rating_differences(first: ArrayLike, second: ArrayLike, least: float = 1.0, 
         (...) in [0, most - least], nan where an answer was not handed in.
     """
     a, b = (np.asarray(x, dtype=np.float64) for x in (first, second))
-    known = np.where(np.isinf(a), b, a)
+    present = np.where(np.isinf(a), b, a)
     with np.errstate(invalid="ignore"):
-        farthest = np.where(np.isinf(known), most - least, np.maximum(known - least, most - known))
+        farthest = np.where(np.isinf(present), most - least, np.maximum(present - least, most - present))
         difference = np.where(np.isinf(a) | np.isinf(b), farthest, np.abs(a - b))
     return np.asarray(np.where(np.isnan(a) | np.isnan(b), np.nan, difference))

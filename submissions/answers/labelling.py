@@ -49,9 +49,9 @@ def label(drawn: Sequence[Drawn], out: Path, ask: Ask, tell: Tell, *, show: bool
         tell(HELP)
     typed: list[str] = []
     while len(typed) < len(waiting):
-        one = waiting[len(typed)]
-        tell(_shown(one, f"{len(golds) + 1} of {len(drawn)}", show))
-        word = _typed(one, ask, tell)
+        answer = waiting[len(typed)]
+        tell(_shown(answer, f"{len(golds) + 1} of {len(drawn)}", show))
+        word = _typed(answer, ask, tell)
         if word == "q":
             break
         if word == "u":
@@ -62,9 +62,9 @@ def label(drawn: Sequence[Drawn], out: Path, ask: Ask, tell: Tell, *, show: bool
             continue
         typed.append(word)
         if word != "s":
-            golds[one.key] = word
+            golds[answer.key] = word
             _write(out, drawn, golds)
-            tell(f"  The reader: {one.read}" if not show else "")
+            tell(f"  The reader: {answer.read}" if not show else "")
     return len(golds)
 
 
@@ -87,8 +87,8 @@ def _shown(one: Drawn, number: str, show: bool) -> str:
     answer = one.fields["answer"]
     if len(answer) > _LONGEST_SHOWN:
         answer = f"{answer[: _LONGEST_SHOWN // 2]}\n[…]\n{answer[-_LONGEST_SHOWN // 2 :]}"
-    asked = [plain(line) for line in one.fields["ask"].split("\n") if line.strip()]
-    parts = [f"\n{number}: {one.fields['task']}", "Asked:", *(f"  {line}" for line in asked), "Answer:"]
+    question_lines = [plain(line) for line in one.fields["ask"].split("\n") if line.strip()]
+    parts = [f"\n{number}: {one.fields['task']}", "Asked:", *(f"  {line}" for line in question_lines), "Answer:"]
     parts += [f"  | {plain(line)}" for line in answer.split("\n")]
     if isinstance(one.choices[0], float):
         parts.append(f"Choices: a number from {one.choices[0]:g} to {one.choices[1]:g}, {', '.join(OTHERS)}")

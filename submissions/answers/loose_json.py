@@ -17,7 +17,7 @@ from typing import Any, Literal
 Stage = Literal["json", "json with line breaks", "repaired json"]
 MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
 MOST_CHARACTERS = 200_000
-"""What stands behind them is not looked at; a prepared answer is shorter."""
+"""JSON after so many characters of a text is not read. A prepared answer is never that long."""
 _CLOSING = {"{": "}", "[": "]"}
 _KEY = re.compile(r"([\"'])([^\"'{}\[\]:,]{1,200})\1\s{0,20}:")
 _MARK = re.compile(r'["{}\[\]\\]')
@@ -101,10 +101,10 @@ def _loses_a_key(value: Any, part: str) -> bool:
     keys: Counter[str] = Counter()
     inside = [value]
     while inside:
-        one = inside.pop()
-        if isinstance(one, dict):
-            keys.update(str(key) for key in one)
-        inside += one.values() if isinstance(one, dict) else one if isinstance(one, list) else []
+        inner = inside.pop()
+        if isinstance(inner, dict):
+            keys.update(str(key) for key in inner)
+        inside += inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else []
     written = Counter(match[2] for match in _KEY.finditer(part))
     return any(written[key] > count for key, count in keys.items())
 

@@ -69,16 +69,16 @@ def reading_variants(
         moved = {value: mean for value, mean in means.items() if mean != values[value].value}
         if not moved:
             continue
-        told = "; ".join(f"{task} {_in_words(rate)}" for task, rate in rates.items())
-        variants.append(Variant("reading_errors", name, moved, note=_NOTE.format(rates=told)))
+        sizes_in_words = "; ".join(f"{task} {_in_words(rate)}" for task, rate in rates.items())
+        variants.append(Variant("reading_errors", name, moved, note=_NOTE.format(rates=sizes_in_words)))
     return variants
 
 
 def _mean(name: str, drawn: Sequence[Values]) -> float | None:
     """The mean of a value over draws; None if it has no number in one of them."""
     numbers = [values[name].value for values in drawn if name in values]
-    known = [number for number in numbers if number is not None]
-    return float(np.mean(known)) if len(known) == len(drawn) else None
+    defined = [number for number in numbers if number is not None]
+    return float(np.mean(defined)) if len(defined) == len(drawn) else None
 
 
 def _in_words(rates: Rates) -> str:

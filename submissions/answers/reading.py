@@ -84,14 +84,14 @@ def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[s
     """
     encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
     texts = encoded.dictionary.to_pylist()
-    known: dict[tuple[int, Key], int] = {}
+    places: dict[tuple[int, Key], int] = {}
     distinct: list[Reading] = []
     place = np.full(len(answers), NOT_HANDED_IN, np.int64)
     for row, (text, key) in enumerate(zip(encoded.indices.fill_null(-1).to_pylist(), keys, strict=True)):
         if text < 0:
             continue
-        if (at := known.get((text, key))) is None:
-            at = known[text, key] = len(distinct)
+        if (at := places.get((text, key))) is None:
+            at = places[text, key] = len(distinct)
             distinct.append(read(texts[text], key))
         place[row] = at
     return Readings(distinct, place)

@@ -178,11 +178,11 @@ def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, 
         if bound is None:
             reasons.append(f"{sector}: {name} is not known")
             continue
-        told = f"{sector}: {name} is {bound:.3f} in the worst case; {floor}"
+        shortfall = f"{sector}: {name} is {bound:.3f} in the worst case; {floor}"
         if at_most and bound > floor:
-            reasons.append(f"{told} is the most, and a constant answer has more")
+            reasons.append(f"{shortfall} is the most, and a constant answer has more")
         elif not at_most and bound < floor:
-            reasons.append(f"{told} is needed, which no constant answer reaches")
+            reasons.append(f"{shortfall} is needed, which no constant answer reaches")
     return reasons
 
 

@@ -99,11 +99,11 @@ def refusal_values(records: Records) -> Iterator[Value]:
     for number, context in enumerate(LLM_CONTEXTS):
         objective = context == "llm_objective"
         for attribute in ATTRIBUTES:
-            asked = ASKED[context] * len(with_attribute(attribute)) * len(LEVELS)
+            questions = ASKED[context] * len(with_attribute(attribute)) * len(LEVELS)
             names = [name for name in names_of(context) if name.endswith(attribute)]
             if not (records.objective if objective else records.answers.ran):
                 reason = f"There are no rows of the task {task_of(context)}."
-                yield from (not_run(name, reason, expected=asked) for name in names)
+                yield from (not_run(name, reason, expected=questions) for name in names)
             elif objective:
                 grid = records.objective[attribute]
                 handed_in = grid.counts.sum(-1) + grid.unusable

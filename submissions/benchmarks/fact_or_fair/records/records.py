@@ -78,8 +78,8 @@ class Answers:
         """
         k = len(GROUPS[attribute])
         group = draws().context[attribute][self.row].astype(np.int64)
-        asked = np.isin(draws().cell[self.row, 0], with_attribute(attribute))
-        return np.where(asked, np.where(group < 0, k, group), k + 1)
+        has_figures = np.isin(draws().cell[self.row, 0], with_attribute(attribute))
+        return np.where(has_figures, np.where(group < 0, k, group), k + 1)
 
     def group(self, attribute: str) -> NDArray[np.int8]:
         """The group of each chosen profile; only for `valid()` ones."""

@@ -88,8 +88,8 @@ def both_attributes(
         mine = with_attribute(attribute)
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
-        asked = ASKED[context] * len(LEVELS)
-        columns.append(scores(counts[attribute][:, mine], times, asked, attribute, rest))
+        questions = ASKED[context] * len(LEVELS)
+        columns.append(scores(counts[attribute][:, mine], times, questions, attribute, rest))
     return np.concatenate(columns, axis=1)
 
 

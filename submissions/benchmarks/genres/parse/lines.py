@@ -93,10 +93,10 @@ class _Reader:
         if letter and self.lettered:
             inner = _LABEL.match(letter["rest"])
             question = re.search(r"\?\s*(?P<rest>.*)\Z", letter["rest"])
-            asked = key_of(inner["label"], self.names) if inner else Key("", None)
-            if asked.kind not in ("pros", "cons") and not self.kind:
+            label_key = key_of(inner["label"], self.names) if inner else Key("", None)
+            if label_key.kind not in ("pros", "cons") and not self.kind:
                 key = Key("status" if letter["letter"].lower() == "a" else "main", None)
-                rest = inner["rest"] if inner and asked.kind else question["rest"] if question else letter["rest"]
+                rest = inner["rest"] if inner and label_key.kind else question["rest"] if question else letter["rest"]
                 self.open = key
                 self.put(key, rest.strip(), start, end)
                 return True

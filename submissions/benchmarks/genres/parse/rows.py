@@ -94,8 +94,8 @@ def _person(whose: str | None, names: Names) -> str | None:
 
 
 def _given(both: Sequence[bool | None], names: Names) -> Mapping[str, bool] | None:
-    given = {name: value for name, value in zip(names, both, strict=True) if value is not None}
-    return given or None
+    values_of = {name: value for name, value in zip(names, both, strict=True) if value is not None}
+    return values_of or None
 
 
 PARTS: Parts = {

@@ -61,11 +61,11 @@ def read(submission: Submission) -> Records:
     responses = submission.rows("responses", "narrative")
     if not responses.num_rows:
         return Records(ids, 0)
-    told = stories(submission, ids)
+    whole = stories(submission, ids)
     others = [tool.name for tool in submission.meta.other_judges or ()]
     scored, authors, *judged = (
-        profiles(submission, judge, ids, told.profiled, reader).joined_with(
-            analyses(submission, judge, ids, told.narrated, reader)
+        profiles(submission, judge, ids, whole.profiled, reader).joined_with(
+            analyses(submission, judge, ids, whole.narrated, reader)
         )
         for judge, reader in ((None, CAREFUL), (None, AUTHORS), *((other, CAREFUL) for other in others))
     )
@@ -73,11 +73,11 @@ def read(submission: Submission) -> Records:
         ids,
         responses.num_rows,
         judge=None if submission.meta.judge is None else submission.meta.judge.name,
-        features=_parsed(told.narrated, len(ids)).joined_with(scored),
+        features=_parsed(whole.narrated, len(ids)).joined_with(scored),
         authors=authors,
         others=dict(zip(others, judged, strict=True)),
-        stories=told,
-        passages={story.index: story.passage for story in told.narrated},
+        stories=whole,
+        passages={story.index: story.passage for story in whole.narrated},
     )
 
 

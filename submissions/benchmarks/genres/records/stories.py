@@ -79,16 +79,16 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
         ids: of the passages, in the order of the columns.
     """
     shares = {name: np.full(len(ids), np.nan) for name in ("competent", "distinct", "refused")}
-    male_first, lacks, told = _orders(submission, len(ids)), Counter[str](), []
+    male_first, lacks, split_stories = _orders(submission, len(ids)), Counter[str](), []
     for story in _split(submission, ids):
         for share in shares.values():
             share[story.index] = 0.0
         shares["refused"][story.index] = story.parts.refused
         male_first[story.index] = story.male_first  # of the authors' prompts only the responses tell the order
         lacks.update(story.parts.lacks)
-        told.append(story)
+        split_stories.append(story)
     times, narrated, tellings = Counter[tuple[str, ...]](), [], []
-    for story in told:
+    for story in split_stories:
         if story.parts.narrative is None:
             continue
         tokens = re.findall(r"\w+", story.narrative.lower())
@@ -101,7 +101,7 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
             narrated.append(story)
     for index, telling in tellings:
         shares["distinct"][index] = 1 / times[telling]
-    profiled = [story for story in told if None not in story.parts.profiles]
+    profiled = [story for story in split_stories if None not in story.parts.profiles]
     return Stories(profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
 
 
@@ -125,9 +125,9 @@ def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
     index = {name: i for i, name in enumerate(ids)}
     upstream = submission.meta.dataset_revision == "upstream"
     names_of = {} if upstream else {pair.id: pair.names for pair in plan.pair_list()}
-    told = []
+    split_stories = []
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         if row["response"] is not None:
             first, second = names_of[row["id"]] if names_of else row["names"].split("|")
-            told.append(Story(index[row["id"]], (first, second), split(row["response"], (first, second))))
-    return told
+            split_stories.append(Story(index[row["id"]], (first, second), split(row["response"], (first, second))))
+    return split_stories

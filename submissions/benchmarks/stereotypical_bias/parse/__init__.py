@@ -39,11 +39,11 @@ def read_side(answer: str, scene: Scene) -> Reading:
     if prepared.empty:
         return EMPTY
     text = small(prepared.text)
-    found = places(prepared.text, scene.size) if _DIGIT.search(text) else []
-    if not found:
+    marked_places = places(prepared.text, scene.size) if _DIGIT.search(text) else []
+    if not marked_places:
         return _from_choice(read_words(text, scene), prepared)
-    side, span, rule = _place_side(text, found, scene)
-    rest = _without(text, found)
+    side, span, rule = _place_side(text, marked_places, scene)
+    rest = _without(text, marked_places)
     words = read_words(rest, scene, groups=False) if _LETTER.search(rest) else Choice("unusable")
     if side == "several":
         return Reading("several", None, prepared.span(*span), rule)

@@ -123,7 +123,7 @@ def _mention(match: re.Match[str]) -> Mention:
 
 
 def _english(text: str) -> list[Mention]:
-    own = [Mention(OTHER[match[1]], *match.span()) for match in _OWN_VIEW.finditer(text)]
+    mirrored = [Mention(OTHER[match[1]], *match.span()) for match in _OWN_VIEW.finditer(text)]
     text = _OWN_VIEW.sub(_blank, text)
     ordinals = []
     for match in _ORDINAL.finditer(text):
@@ -138,7 +138,7 @@ def _english(text: str) -> list[Mention]:
         for match in _WORD.finditer(text)
         if match[2] or _is_side(text, match.start(), match.end())
     ]
-    return sorted([*ordinals, *words], key=lambda mention: mention.start) or own
+    return sorted([*ordinals, *words], key=lambda mention: mention.start) or mirrored
 
 
 def _is_side(text: str, start: int, end: int) -> bool:
