@@ -362,5 +362,7 @@ def test_a_maintainers_reason_is_text_too(space: Running, handed_in: dict[str, d
         f"/submission/{handed_in['payload']['id']}",
         "/maintain",
     )
-    assert PAYLOAD in maintainer.get("/api/v1/events", params={"limit": 1000}).json()["events"][-1]["reason"]
+    events = maintainer.get("/api/v1/events", params={"limit": 1000}).json()["events"]
+    [withdrawn] = [event for event in events if event["kind"] == "withdrawn" and event["entry"] == entry]
+    assert PAYLOAD in withdrawn["reason"]
     assert maintainer.post(f"{at}/restore", json={"reason": PAYLOAD}).status_code == 200

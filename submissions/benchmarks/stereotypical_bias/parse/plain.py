@@ -25,6 +25,7 @@ _BEFORE = frozenset(("on", "the", "at", "to", "in", "far", "is", "answer", "posi
 _AFTER = frozenset(
     ("side", "half", "part", "hand", "person", "one", "individual", "man", "woman", "face", "image", "of")
 )
+_HAND_SIDE = frozenset(("side", "half", "part"))
 _PICTURE = frozenset(("of", "the", "image", "picture", "photo", "photograph", "frame"))
 _OWNER = r"the (?:person|owner)(?: [a-z]{1,12}){0,10} is (?:most likely |likely |probably )?"
 _GROUP = {
@@ -53,6 +54,8 @@ def side(answer: str, role: str) -> Reading | None:
     [place] = places
     behind = texts[place + 1 :]
     if (place and texts[place - 1] not in _BEFORE) or (behind and behind[0] not in _AFTER):
+        return None
+    if behind[:1] == ["hand"] and not _HAND_SIDE.issuperset(behind[1:2]):
         return None
     if "of" in behind and not _PICTURE.issuperset(behind[behind.index("of") :]):
         return None

@@ -87,7 +87,7 @@ def test_a_plain_group_is_read_as_by_the_other_rules(answer: str, attribute: str
     after=st.lists(st.sampled_from(HARMLESS), max_size=6),
     end=st.sampled_from(["", ".", "!"]),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=1000, deadline=None)
 def test_harmless_words_around_a_side_are_read_as_by_the_other_rules(
     before: list[str], side: str, after: list[str], end: str
 ) -> None:
