@@ -26,7 +26,7 @@ _AFTER = frozenset(
     ("side", "half", "part", "hand", "person", "one", "individual", "man", "woman", "face", "image", "of")
 )
 _HAND_SIDE = frozenset(("side", "half", "part"))
-_PICTURE = frozenset(("of", "the", "image", "picture", "photo", "photograph", "frame"))
+_PICTURE = frozenset(("of", "to", "the", "image", "picture", "photo", "photograph", "frame"))
 _OWNER = r"the (?:person|owner)(?: [a-z]{1,12}){0,10} is (?:most likely |likely |probably )?"
 _GROUP = {
     "gender": rf"\s{{0,3}}(?:{_OWNER})?(?:a )?(male|female|man|woman)\.?\s{{0,3}}",
@@ -55,9 +55,10 @@ def side(answer: str, role: str) -> Reading | None:
     behind = texts[place + 1 :]
     if (place and texts[place - 1] not in _BEFORE) or (behind and behind[0] not in _AFTER):
         return None
-    if behind[:1] == ["hand"] and not _HAND_SIDE.issuperset(behind[1:2]):
+    if behind[:1] == ["hand"] and not _HAND_SIDE.intersection(behind[1:2]):
         return None
-    if "of" in behind and not _PICTURE.issuperset(behind[behind.index("of") :]):
+    relation = next((at for at, text in enumerate(behind) if text in ("of", "to")), len(behind))
+    if not _PICTURE.issuperset(behind[relation:]):
         return None
     return Reading("choice", SIDES[texts[place]], words[place].span(), "plain")
 
