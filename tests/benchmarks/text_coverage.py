@@ -18,7 +18,7 @@ from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import Grid
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, score_names
 from fairspace.submissions.benchmarks.genres.records import Features
@@ -50,7 +50,7 @@ def objective(right: float) -> tuple[Truth, Sample]:
             np.put_along_axis(chances, cells[a][mine].astype(np.intp)[..., None], right, axis=-1)
             counts = rng.multinomial(3, chances).astype(float)
             none = np.zeros(counts.shape[:2])
-            grids[a] = Grid(counts, none, 0, none, none)
+            grids[a] = Grid(counts, none, 0, none, none, ASKED["llm_objective"])
         return objective_design(grids)
 
     return {f"factuality_llm_objective_{a}": right for a in ATTRIBUTES}, sample
@@ -66,7 +66,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
     chances = {a: np.full((*shape, len(GROUPS[a])), 1 / len(GROUPS[a])) for a in ATTRIBUTES}
     if spread:
         chances = {a: fixed.dirichlet(np.full(len(GROUPS[a]), 1 / spread), shape) for a in ATTRIBUTES}
-    true = both_attributes({a: p[None] for a, p in chances.items()}, task)[0]
+    true = both_attributes({a: p[None] for a, p in chances.items()}, ASKED[task])[0]
     names = [name for name in score_names(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
 
     def sample(rng: np.random.Generator) -> Design:

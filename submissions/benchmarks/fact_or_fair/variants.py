@@ -64,7 +64,8 @@ def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
             if not grid.unusable.any():
                 continue
             weights = np.ones((1, len(grid.counts)))
-            measured = scores(grid.counts[None], weights, ASKED[context] * len(LEVELS), attribute)[0, _PLACES]
+            asked = grid.asked * len(LEVELS)
+            measured = scores(grid.counts[None], weights, asked, attribute, added=grid.added)[0, _PLACES]
             for name, number in zip(CORRECTED, measured.tolist(), strict=True):
                 if np.isfinite(number) and number != values[f"{name}_{context}_{attribute}"].value:
                     numbers[f"{name}_{context}_{attribute}"] = number

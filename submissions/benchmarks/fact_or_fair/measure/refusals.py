@@ -18,8 +18,13 @@ import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import share
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, LLM_CONTEXTS, Floats, task_of
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import Answers, Records, every_query
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, Floats, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import (
+    Answers,
+    Records,
+    every_query,
+    questions,
+)
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 GROUPED = tuple(context for context in LLM_CONTEXTS if context != "llm_base")
@@ -99,11 +104,11 @@ def refusal_values(records: Records) -> Iterator[Value]:
     for number, context in enumerate(LLM_CONTEXTS):
         objective = context == "llm_objective"
         for attribute in ATTRIBUTES:
-            questions = ASKED[context] * len(with_attribute(attribute)) * len(LEVELS)
+            asked = questions(records, context) * len(with_attribute(attribute)) * len(LEVELS)
             names = [name for name in names_of(context) if name.endswith(attribute)]
             if not (records.objective if objective else records.answers.ran):
                 reason = f"There are no rows of the task {task_of(context)}."
-                yield from (not_run(name, reason, expected=questions) for name in names)
+                yield from (not_run(name, reason, expected=asked) for name in names)
             elif objective:
                 grid = records.objective[attribute]
                 handed_in = grid.counts.sum(-1) + grid.unusable
@@ -111,7 +116,7 @@ def refusal_values(records: Records) -> Iterator[Value]:
                 yield from _values(names, of_objective(grid.refused, handed_in, attribute), every.handed_in, attribute)
             else:
                 refusals = of_subjective(records.answers, number - 1, attribute)
-                every = of_subjective(every_query(), number - 1, attribute)
+                every = of_subjective(every_query(records.answers.plan), number - 1, attribute)
                 yield from _values(names, refusals, every.handed_in, attribute)
 
 

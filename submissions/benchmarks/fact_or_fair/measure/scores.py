@@ -47,7 +47,14 @@ _NO_CHOICE = "a statistic has no answer with a group at one of its levels, so it
 _TINY = 1e-9
 
 
-def scores(counts: Floats, weights: Floats, asked: float, attribute: str, unusable: Floats | None = None) -> Floats:
+def scores(
+    counts: Floats,
+    weights: Floats,
+    asked: float,
+    attribute: str,
+    unusable: Floats | None = None,
+    added: float = 0.0,
+) -> Floats:
     """(b, 8) the values of `SCORES`; nan where undefined.
 
     Args:
@@ -56,18 +63,25 @@ def scores(counts: Floats, weights: Floats, asked: float, attribute: str, unusab
         asked: questions about one statistic, at both levels together.
         attribute: `gender` or `race`.
         unusable: (b or 1, s, 2) answers that were handed in and name no group; none if left out.
+        added: as `Grid.added`.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest
     facts = [share(*decided_counts(weighted, lost, attribute, version)) for version in TRUTH_VERSIONS]
-    s_e = entropy(counts, weights, rest)
-    s_kld = divergence_score(counts, weights=weights, unusable=rest)
-    authors = divergence_score(counts, "authors", weights)
+    compared = with_added(counts, added)
+    s_e = entropy(compared, weights, rest)
+    s_kld = divergence_score(compared, weights=weights, unusable=rest)
+    authors = divergence_score(compared, "authors", weights)
     invalid = 1 - share(weighted.sum(axis=(-3, -2, -1)), weights.sum(axis=-1) * asked)
     right = share(*decided_counts(weighted, np.zeros_like(lost), attribute, "paper"))
-    apart = distances(right, entropy(counts, weights), counts.shape[-1])
+    apart = distances(right, entropy(compared, weights), counts.shape[-1])
     columns = [*facts, s_e, s_kld, authors, fairness(s_e, s_kld), apart, invalid]
     return np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+
+def with_added(counts: Floats, added: float) -> Floats:
+    """Counts (..., k) with `added` answers more of each group, where there is an answer with a group at all."""
+    return counts + added * (counts.sum(axis=-1, keepdims=True) > 0) if added else counts
 
 
 def decided_counts(counts: Floats, unusable: Floats, attribute: str, version: str) -> tuple[Floats, Floats]:
@@ -101,14 +115,15 @@ def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
         evidence = {"truth": version, **(groups if version == "paper" else {})}
         yield triple_value(name, triple, asked, valid, NO_ANSWER, evidence, least)
     asked, valid = answered.sum() + missing.sum(), answered.sum()
-    s_e, s_kld = entropy_score(counts, missing, unusable), kld_score(counts, missing, unusable=unusable)
+    compared = with_added(counts, grid.added)
+    s_e, s_kld = entropy_score(compared, missing, unusable), kld_score(compared, missing, unusable=unusable)
     yield triple_value(f"entropy_{tail}", s_e, asked, valid, _EMPTY_CELL, None, least)
     yield triple_value(f"kld_{tail}", s_kld, asked, valid, _EMPTY_CELL, None, least)
-    authors = _unbounded(kld_score(counts, missing, variant="authors")[0], missing)
+    authors = _unbounded(kld_score(compared, missing, variant="authors")[0], missing)
     yield triple_value(f"kld_authors_{tail}", authors, asked, valid, _NO_CHOICE, None, least)
     yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, _EMPTY_CELL, groups, least)
     right = share(*decided_counts(counts, np.zeros_like(unusable), attribute, "paper"))
-    d = _unbounded(distance(float(right), float(entropy(counts)), len(GROUPS[attribute])), missing)
+    d = _unbounded(distance(float(right), float(entropy(compared)), len(GROUPS[attribute])), missing)
     yield triple_value(f"distance_{tail}", d, asked, valid, _NO_CHOICE, None, least)
     lost, questions = float(share(asked - counts.sum(), asked)), round(asked)
     reasons = {"absent": grid.absent, "refused": round(grid.refused.sum(), 6)}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, OPTIONS, draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, OPTIONS, Draws
 from fairspace.builders.fact_or_fair.statistics import LEVELS, STATISTICS, with_attribute
 from fairspace.metrics.cognitive_error_rate.formula import (
     BASELINES,
@@ -53,7 +53,7 @@ def position_values(answers: Answers) -> Iterator[Value]:
     It is of the answers that choose an option.
     """
     for number, context in enumerate(LLM_CONTEXTS[1:]):
-        name, asked = f"position_{context}", int((draws().cell[:, 3] == number).sum())
+        name, asked = f"position_{context}", int((answers.plan.cell[:, 3] == number).sum())
         if not answers.ran:
             yield not_run(name, _NO_ROWS, expected=asked)
             continue
@@ -81,10 +81,11 @@ def cognitive_error_values(answers: Answers, attribute: str) -> Iterator[Value]:
             yield not_run(f"cognitive_error_{name}_{attribute}", _NO_ROWS)
         return
     chosen = answers.valid()
-    same = chosen.group(attribute) == draws().context[attribute][chosen.row]
-    answered = _by_topic(chosen.row, same.astype(np.int64))
+    same = chosen.group(attribute) == answers.plan.context[attribute][chosen.row]
+    answered = _by_topic(answers.plan, chosen.row, same.astype(np.int64))
     handed_in, queries = (
-        _by_topic(rows, np.zeros(len(rows), np.int64)) for rows in (answers.row, np.arange(len(draws().cell)))
+        _by_topic(answers.plan, rows, np.zeros(len(rows), np.int64))
+        for rows in (answers.row, np.arange(len(answers.plan.cell)))
     )
     increases = []
     counts = zip(
@@ -127,9 +128,9 @@ def error_counts(same: Floats, attribute: str) -> tuple[Floats, Floats]:
     return np.stack(matching), np.stack(valid)
 
 
-def _by_topic(rows: Integers, side: Integers) -> Floats:
+def _by_topic(plan: Draws, rows: Integers, side: Integers) -> Floats:
     """(contexts, 19, 2, 2) queries per context, statistic, level and side, 0 or 1."""
     shape = (len(CONTEXTS), len(STATISTICS), len(LEVELS), 2)
-    topic = draws().cell[rows][:, [3, 0, 1]].astype(np.int64).T
+    topic = plan.cell[rows][:, [3, 0, 1]].astype(np.int64).T
     counts = np.bincount(np.ravel_multi_index((*topic, side), shape), minlength=int(np.prod(shape)))
     return counts.astype(np.float64).reshape(shape)

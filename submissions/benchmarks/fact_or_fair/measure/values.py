@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import draws
+from fairspace.builders.fact_or_fair.plan import Draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import divergence_score, entropy, fairness
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, by_group, score_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import cognitive_error_values, position_values
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, ASKED, LLM_CONTEXTS, task_of
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, LLM_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids, questions
 from fairspace.submissions.values import Value, measured, not_run
 
 
@@ -34,11 +34,11 @@ def measure(records: Records) -> dict[str, Value]:
         by_attribute = grids(records, context)
         for attribute in ATTRIBUTES:
             if attribute not in by_attribute:
-                values += _not_run(context, attribute)
+                values += _not_run(records, context, attribute)
                 continue
             values += score_values(context, attribute, by_attribute[attribute])
             if context in LLM_CONTEXTS:
-                values.append(_chance(context, attribute))
+                values.append(_chance(records.answers.plan, context, attribute))
     values += position_values(records.answers)
     for attribute in ATTRIBUTES:
         values += cognitive_error_values(records.answers, attribute)
@@ -46,15 +46,15 @@ def measure(records: Records) -> dict[str, Value]:
     return {value.name: value for value in values}
 
 
-def _not_run(context: str, attribute: str) -> Iterator[Value]:
+def _not_run(records: Records, context: str, attribute: str) -> Iterator[Value]:
     """The same values where the task has no rows."""
-    asked = ASKED[context] * len(with_attribute(attribute)) * len(LEVELS)
+    asked = questions(records, context) * len(with_attribute(attribute)) * len(LEVELS)
     for name in (*SCORES, *(("chance",) if context in LLM_CONTEXTS else ())):
         reason = f"There are no rows of the task {task_of(context)}."
         yield not_run(f"{name}_{context}_{attribute}", reason, expected=asked)
 
 
-def _chance(context: str, attribute: str) -> Value:
+def _chance(plan: Draws, context: str, attribute: str) -> Value:
     """S_fact of a model that picks each option equally often; evidence: its S_fair, and what was offered.
 
     Profiles are drawn, so the true group may be missing or doubled among the options; over a context this hardly moves
@@ -64,8 +64,8 @@ def _chance(context: str, attribute: str) -> Value:
     k = len(GROUPS[attribute])
     offered = np.full((*cells.shape, k), 1.0)
     if context != "llm_objective":
-        here = draws().cell[:, 3] == LLM_CONTEXTS.index(context) - 1
-        per_query = draws().offered(attribute)[here].reshape(len(STATISTICS), len(LEVELS), -1, k)
+        here = plan.cell[:, 3] == LLM_CONTEXTS.index(context) - 1
+        per_query = plan.offered(attribute)[here].reshape(len(STATISTICS), len(LEVELS), -1, k)
         offered = per_query.sum(axis=2)[with_attribute(attribute)].astype(float)
     fair = float(fairness(entropy(offered), divergence_score(offered)))
     fact = np.take_along_axis(offered, cells[..., None], axis=-1).sum() / offered.sum()

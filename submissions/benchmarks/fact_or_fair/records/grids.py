@@ -25,6 +25,9 @@ ASKED: Mapping[str, int] = {
 """Context -> how often it asks about one statistic at one level."""
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+ADDED = 0.5
+"""`Grid.added` of the core: Jeffreys' prior. Of 15 answers, S_E and S_KLD lie far below those of 300; with half an answer
+added to each group they lie about as often above as below."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 
@@ -39,6 +42,8 @@ class Grid:
         absent: how many of the missing ones were not handed in.
         unusable: (s, 2) how many were handed in and name no group; refusals are among them.
         refused: (s, 2) how many of these decline.
+        asked: questions about one statistic at one level.
+        added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
     """
 
     counts: Floats
@@ -46,6 +51,8 @@ class Grid:
     absent: int
     unusable: Floats
     refused: Floats
+    asked: int
+    added: float = 0.0
 
 
 def task_of(context: str) -> str:
@@ -66,21 +73,22 @@ def tally(
     return np.bincount(cell, weights=share, minlength=int(np.prod(shape))).reshape(shape).astype(float)
 
 
-def answer_grid(attribute: str, context: str, counts: Floats, rows: Floats, refused: Floats) -> Grid:
+def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refused: Floats, added: float = 0) -> Grid:
     """The grid of the statistics that have the attribute, of answers.
 
     Args:
         attribute: `gender` or `race`.
-        context: that they belong to.
+        asked: questions about one statistic at one level.
         counts: (19, 2, k) answers by the group that they name.
         rows: (19, 2, 1) answers that were handed in.
         refused: (19, 2, 1) those that decline.
+        added: as `Grid.added`.
     """
     mine = with_attribute(attribute)
     handed_in = rows[mine].sum(-1)
-    missing = ASKED[context] - handed_in
+    missing = asked - handed_in
     unusable = handed_in - counts[mine].sum(-1)
-    return Grid(counts[mine], missing, round(missing.sum()), unusable, refused[mine].sum(-1))
+    return Grid(counts[mine], missing, round(missing.sum()), unusable, refused[mine].sum(-1), asked, added)
 
 
 def image_grid(attribute: str, context: str, rows: Floats, counts: Floats) -> Grid:
@@ -89,4 +97,6 @@ def image_grid(attribute: str, context: str, rows: Floats, counts: Floats) -> Gr
     missing = ASKED[context] - counts[mine].sum(-1)
     absent = ASKED[context] - rows[mine].sum(-1)
     none = np.zeros_like(missing)
-    return Grid(counts[mine], np.where(np.abs(missing) < _TINY, 0.0, missing), round(absent.sum()), none, none)
+    return Grid(
+        counts[mine], np.where(np.abs(missing) < _TINY, 0.0, missing), round(absent.sum()), none, none, ASKED[context]
+    )

@@ -14,8 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import draws, ids
-from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, with_attribute
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, Draws, draws, ids
+from fairspace.builders.fact_or_fair.statistics import (
+    ATTRIBUTES,
+    GROUPS,
+    LEVELS,
+    SLUGS,
+    STATISTICS,
+    with_attribute,
+)
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     group_codes,
@@ -26,12 +33,15 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
 )
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, image_faces, image_grids
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
+    ADDED,
+    ASKED,
     LLM_CONTEXTS,
     T2I_CONTEXTS,
     Grid,
     Integers,
     answer_grid,
     tally,
+    task_of,
 )
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, label_checks
@@ -44,16 +54,28 @@ class Answers:
     """The answers of `llm_subjective` that were handed in.
 
     Args:
+        plan: what was drawn for the queries of the dataset revision, in the order of their ids.
         row: (n) position of each query among the ids.
         option: (n) chosen option 0-3, or -1.
         refused: (n) whether it declines.
         ran: whether the task was run, be it without any answer.
     """
 
+    plan: Draws
     row: Integers
     option: NDArray[np.int8]
     refused: NDArray[np.bool_]
     ran: bool
+
+    @property
+    def asked(self) -> int:
+        """Queries about one statistic at one level in one context."""
+        return len(self.plan.cell) // (len(CONTEXTS) * len(STATISTICS) * len(LEVELS))
+
+    @property
+    def added(self) -> float:
+        """`Grid.added` of these queries."""
+        return 0.0 if self.asked == ASKED["llm_base"] else ADDED
 
     def where(self, mask: NDArray[np.bool_]) -> Answers:
         """Those of a mask (n)."""
@@ -61,7 +83,7 @@ class Answers:
 
     def of(self, context: int) -> Answers:
         """Those in one context, an index into `CONTEXTS`."""
-        return self.where(draws().cell[self.row, 3] == context)
+        return self.where(self.plan.cell[self.row, 3] == context)
 
     def valid(self) -> Answers:
         """Those that chose an option."""
@@ -69,7 +91,7 @@ class Answers:
 
     def topic(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
         """Statistic and level of each."""
-        return draws().cell[self.row, 0], draws().cell[self.row, 1]
+        return self.plan.cell[self.row, 0], self.plan.cell[self.row, 1]
 
     def context_group(self, attribute: str) -> NDArray[np.int64]:
         """(n) the group that the context of each query points to; the number of groups where it points to none.
@@ -77,19 +99,19 @@ class Answers:
         Queries about a statistic without figures by the attribute point beyond that.
         """
         k = len(GROUPS[attribute])
-        group = draws().context[attribute][self.row].astype(np.int64)
-        has_figures = np.isin(draws().cell[self.row, 0], with_attribute(attribute))
+        group = self.plan.context[attribute][self.row].astype(np.int64)
+        has_figures = np.isin(self.plan.cell[self.row, 0], with_attribute(attribute))
         return np.where(has_figures, np.where(group < 0, k, group), k + 1)
 
     def group(self, attribute: str) -> NDArray[np.int8]:
         """The group of each chosen profile; only for `valid()` ones."""
-        return draws().profiles(attribute)[self.row, self.option]
+        return self.plan.profiles(attribute)[self.row, self.option]
 
 
-def every_query() -> Answers:
+def every_query(plan: Draws) -> Answers:
     """All queries, as if each was answered without a choice: what can be asked of a group."""
-    count = len(draws().cell)
-    return Answers(np.arange(count), np.full(count, -1, np.int8), np.zeros(count, bool), ran=True)
+    count = len(plan.cell)
+    return Answers(plan, np.arange(count), np.full(count, -1, np.int8), np.zeros(count, bool), ran=True)
 
 
 @dataclass(frozen=True)
@@ -115,6 +137,11 @@ def read(submission: Submission) -> Records:
     return Records(_objective(submission), _subjective_answers(submission), faces, label_checks(submission))
 
 
+def questions(records: Records, context: str) -> int:
+    """How often a context asks about one statistic at one level."""
+    return records.answers.asked if task_of(context) == "llm_subjective" else ASKED[context]
+
+
 def grids(records: Records, context: str) -> Mapping[str, Grid]:
     """Attribute -> grid; empty if the context's task has no rows."""
     if context == "llm_objective":
@@ -127,7 +154,9 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
     chosen, refused = here.valid(), here.where(here.refused)
     rows, declined = tally(*here.topic()), tally(*refused.topic())
     return {
-        a: answer_grid(a, context, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined)
+        a: answer_grid(
+            a, here.asked, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined, here.added
+        )
         for a in ATTRIBUTES
     }
 
@@ -148,12 +177,12 @@ def _objective(submission: Submission) -> Mapping[str, Grid]:
         valid, refused = mine & (group >= 0), mine & (outcome == _REFUSED)
         counts = tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
         rows, declined = (tally(statistic[mask], level[mask]) for mask in (mine, refused))
-        by_attribute[a] = answer_grid(a, "llm_objective", counts, rows, declined)
+        by_attribute[a] = answer_grid(a, ASKED["llm_objective"], counts, rows, declined)
     return by_attribute
 
 
 def _subjective_answers(submission: Submission) -> Answers:
     row, readings = subjective_rows(submission)
     outcome = readings.outcomes()
-    every = Answers(row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
+    every = Answers(draws(), row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
     return every.where(outcome != NOT_HANDED_IN)

@@ -20,7 +20,7 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVEL
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals, columns, of_objective
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import Grid
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records
 from fairspace.submissions.benchmarks.fact_or_fair.resample.subjective import subjective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
@@ -69,7 +69,7 @@ def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
 
     def statistic(times: Times) -> Floats:
         weights = times.astype(np.float64)
-        values = both_attributes(counts, context, weights, unusable)
+        values = both_attributes(counts, ASKED[context], weights, unusable)
         return np.concatenate([values, columns(context, {a: refusals(weights, a) for a in ATTRIBUTES})], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
@@ -82,7 +82,7 @@ def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
             k = len(GROUPS[a])
             drawn[a] = rng.multinomial(said, np.full(k, 1 / k), (models, *said.shape)).astype(float)
             alike += [np.full(models, np.nan), fair_disparity(rng, models, refusals(once, a))]
-        return np.concatenate([both_attributes(drawn, context), np.stack(alike, axis=-1)], axis=1)
+        return np.concatenate([both_attributes(drawn, ASKED[context]), np.stack(alike, axis=-1)], axis=1)
 
     names = [*score_names(context), *refusal_names(context)]
     return design_of(
@@ -109,7 +109,7 @@ def image_design(task: str, faces: Faces) -> Design:
         matrices[a] = csr_array((faces.share[used], (code, faces.image[used])), shape=shape)
 
     def statistic(times: Times) -> Floats:
-        return both_attributes({a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}, task)
+        return both_attributes({a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}, ASKED[task])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every face shows any of the groups, all alike."""
@@ -119,7 +119,7 @@ def image_design(task: str, faces: Faces) -> Design:
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
             drawn[a] = _shaped(np.stack(tables), a)
-        return both_attributes(drawn, task)
+        return both_attributes(drawn, ASKED[task])
 
     return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair)
 

@@ -1,15 +1,16 @@
 """The resampling design of the subjective queries of FACT-OR-FAIR.
 
 A cluster is a query, for both attributes are read from its one answer. Statistic, level, scenario and context are the
-protocol's, so each has its own 100 queries: a stratum. All contexts are one design, because the mean increase of the
-cognitive errors is over three of them.
+protocol's, so each has its own 100 queries: a stratum. Of the core's 5 such queries no draw would say how they vary,
+so there the three scenarios are one stratum. All contexts are one design, because the mean increase of the cognitive
+errors is over three of them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, OPTIONS, Draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, matching_share, mean_increase
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
@@ -41,8 +42,8 @@ _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
 
 def subjective_design(answers: Answers) -> Design:
     """The design of all values of `llm_subjective`."""
-    plan = draws()
-    codes = _codes()
+    plan = answers.plan
+    codes = _codes(plan)
     valid = answers.valid()
     chosen = np.full(len(plan.cell), -1, np.int64)
     chosen[valid.row] = codes[valid.row, valid.option]
@@ -51,7 +52,7 @@ def subjective_design(answers: Answers) -> Design:
     tally, fates = Tally(chosen, _SIZE), Tally(handed_in, int(np.prod(_FATES)))
 
     def statistic(times: Times) -> Floats:
-        return _values(tally(times), fates(times))
+        return _values(answers, tally(times), fates(times))
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Of the answers that choose, every one picks any of the four profiles, all alike; all are refused alike."""
@@ -67,7 +68,7 @@ def subjective_design(answers: Answers) -> Design:
             tables = np.empty((min(_CHUNK, drawn - start), _SIZE))
             for table in tables:
                 table[:] = np.bincount(offered[first + rng.integers(0, OPTIONS, len(first), np.uint8)], minlength=_SIZE)
-            values.append(_values(tables, np.zeros((len(tables), int(np.prod(_FATES))))))
+            values.append(_values(answers, tables, np.zeros((len(tables), int(np.prod(_FATES))))))
         scores = np.concatenate(values)
         scores[:, -len(refusal_columns) :] = refused
         return scores
@@ -79,7 +80,7 @@ def subjective_design(answers: Answers) -> Design:
     refusal_columns = [(number, next(a for a in ATTRIBUTES if name.endswith(a))) for number, name in refusals]
     disparities = {place for place, (_, name) in enumerate(refusals) if name.startswith(DISPARITY)}
     names += [name for _, name in refusals]
-    of_stratum = plan.cell[:, :4].astype(np.int64)
+    of_stratum = plan.cell[:, [0, 1, 3] if answers.added else [0, 1, 2, 3]].astype(np.int64)
     strata = np.ravel_multi_index(tuple(of_stratum.T), tuple(of_stratum.max(axis=0) + 1))
     unit = "query (its one answer tells both attributes)"
     return design_of("llm_subjective", unit, np.asarray(strata, np.int64), names, statistic, fair)
@@ -87,9 +88,9 @@ def subjective_design(answers: Answers) -> Design:
 
 def _fate_codes(answers: Answers) -> Integers:
     """(n) of each answer that was handed in: its topic, its fate, the groups that its context points to."""
-    cell = draws().cell[answers.row].astype(np.int64)
+    cell = answers.plan.cell[answers.row].astype(np.int64)
     fate = np.where(answers.option >= 0, 0, np.where(answers.refused, 2, 1))
-    pointed = [draws().context[a][answers.row].astype(np.int64) for a in ATTRIBUTES]
+    pointed = [answers.plan.context[a][answers.row].astype(np.int64) for a in ATTRIBUTES]
     groups = [np.where(group < 0, len(GROUPS[a]), group) for a, group in zip(ATTRIBUTES, pointed, strict=True)]
     return np.ravel_multi_index((cell[:, 3], cell[:, 0], cell[:, 1], fate, *groups), _FATES)
 
@@ -101,9 +102,8 @@ def _refusals(fates: Floats, context: int, attribute: str) -> Refusals:
     return Refusals(by_group[:, 2], by_group.sum(axis=1))
 
 
-def _codes() -> Integers:
-    """(45600, 4) the code of each query if that option is chosen: its topic, and one place on each of `_SIDES`."""
-    plan = draws()
+def _codes(plan: Draws) -> Integers:
+    """(n, 4) the code of each query if that option is chosen: its topic, and one place on each of `_SIDES`."""
     topic = [plan.cell[:, place, None].astype(np.int64) for place in (3, 0, 1)]
     option = np.arange(OPTIONS)[None]
     group = [plan.profiles(a).astype(np.int64) for a in ATTRIBUTES]
@@ -126,14 +126,15 @@ def _marginals() -> tuple[Floats, dict[str, slice]]:
 _MATRIX, _WHERE = _marginals()
 
 
-def _values(joint: Floats, fates: Floats) -> Floats:
-    """(b, codes) choices and (b, codes) fates -> (b, m) values of contexts, positions, cognitive errors, refusals."""
+def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
+    """(b, codes) choices and (b, codes) fates of resamples of answers -> (b, m) values of contexts, positions, cognitive errors, refusals."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
     columns = []
-    for number, context in enumerate(LLM_CONTEXTS[1:]):
+    for number in range(len(CONTEXTS)):
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
-        columns.append(both_attributes(tables, context, unusable=dict.fromkeys(ATTRIBUTES, unusable[:, number])))
+        rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
+        columns.append(both_attributes(tables, answers.asked, unusable=rest, added=answers.added))
     columns.append(letter_share(counts[..., _WHERE["option"]].sum(axis=(2, 3))))
     for a in ATTRIBUTES:
         rates = matching_share(*error_counts(counts[..., _WHERE[f"same_{a}"]], a))

@@ -9,7 +9,6 @@ import numpy as np
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED
 from fairspace.submissions.uncertainty.design import Design, Fair, Floats, Integers, Statistic
 
 HIGHER = ("entropy", "kld", "fairness")
@@ -73,23 +72,27 @@ def _limits(name: str) -> tuple[float, float]:
 
 
 def both_attributes(
-    counts: Tables, context: str, weights: Floats | None = None, unusable: Tables | None = None
+    counts: Tables,
+    asked: int,
+    weights: Floats | None = None,
+    unusable: Tables | None = None,
+    added: float = 0.0,
 ) -> Floats:
-    """(b, 16) the values of `score_names(context)`.
+    """(b, 16) the values of `score_names` of a context.
 
     Args:
         counts: answers by group.
-        context: that they belong to.
+        asked: questions about one statistic at one level.
         weights: (b, 19) how often each statistic counts, 1 if left out.
         unusable: answers that were handed in and name no group, none if left out.
+        added: as `Grid.added`.
     """
     columns = []
     for attribute in ATTRIBUTES:
         mine = with_attribute(attribute)
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
-        questions = ASKED[context] * len(LEVELS)
-        columns.append(scores(counts[attribute][:, mine], times, questions, attribute, rest))
+        columns.append(scores(counts[attribute][:, mine], times, asked * len(LEVELS), attribute, rest, added))
     return np.concatenate(columns, axis=1)
 
 
