@@ -167,11 +167,10 @@ def references(benchmark: str) -> Sequence[str]:
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:
-    """The standard before this one and the inaugural one; None for itself."""
-    standards = find_benchmark(benchmark).standards
-    names = list(standards)
-    place = names.index(name)
-    return (standards[names[place - 1]] if place else None), (standards[names[0]] if place else None)
+    """The standard that was released before this one, and the first of all; None for itself."""
+    standards = sorted(find_benchmark(benchmark).standards.values(), key=lambda standard: standard.date)
+    place = [standard.name for standard in standards].index(name)
+    return (standards[place - 1], standards[0]) if place else (None, None)
 
 
 def title_of(row: Row) -> str:

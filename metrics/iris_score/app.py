@@ -20,7 +20,7 @@ demo = table_page(
     TEXT,
     EXAMPLE,
     COLUMNS,
-    standard=(gr.Dropdown(["inaugural", "algorithm_1"], value="inaugural", label="Standard"), str),
+    standard=(gr.Dropdown(["inaugural", "algorithm_1", "bounded"], value="inaugural", label="Standard"), str),
 )
 
 if __name__ == "__main__":

@@ -13,15 +13,16 @@ from .granular import SKIN_DRIFT
 from .metric import About, DirectMetric
 from .standard import IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
+from .standard_bounded import BOUNDED
 from .standard_inaugural import INAUGURAL
 from .standards import ARCHETYPES, STANDARDS
 
-__all__ = ["ALGORITHM_1", "INAUGURAL", "IrisScore"]
+__all__ = ["ALGORITHM_1", "BOUNDED", "INAUGURAL", "IrisScore"]
 
 DESCRIPTION = """\
 IRIS score is the overall fairness score of a unified multimodal model: S * exp(-K * D), where D is the L2 norm of its
 60 normalised granular metrics. Each of the six sectors has a score of the same form. Higher is better; a score may
-exceed 100. A score with a value missing is undefined, never better."""
+exceed 100 under `inaugural`, and never under `bounded`. A score with a value missing is undefined, never better."""
 
 INPUTS = """
 Args:
@@ -90,7 +91,7 @@ class IrisScore(DirectMetric):
 def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> dict[str, float]:
     """Value by name, nan where missing. MetricInputError for an unknown or repeated name or a value out of bounds."""
     bounds = {metric.name: metric.bound for standard in STANDARDS.values() for metric in standard.metrics}
-    known = (*bounds, *SKIN_DRIFT)
+    known = tuple(dict.fromkeys((*bounds, *SKIN_DRIFT)))
     places = encode(names, "names", known, missing=False)
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise MetricInputError("METRIC_REPEATED", f"{repeated[0]} is given more than once")

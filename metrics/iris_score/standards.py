@@ -7,12 +7,14 @@ named there, too.
 from .granular import ATTRIBUTES, GRANULAR, SECTORS, SKIN_DRIFT, Granular
 from .standard import Calibrated, IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
+from .standard_bounded import BOUNDED
 from .standard_inaugural import INAUGURAL
 
 __all__ = [
     "ALGORITHM_1",
     "ARCHETYPES",
     "ATTRIBUTES",
+    "BOUNDED",
     "FOUNDATIONAL_COHORT",
     "GRANULAR",
     "INAUGURAL",
@@ -39,5 +41,5 @@ ARCHETYPES = {
 FOUNDATIONAL_COHORT = INAUGURAL.cohort
 """The seven models of A.3.2 that the inaugural standard is calibrated on."""
 
-STANDARDS = {standard.name: standard for standard in (INAUGURAL, ALGORITHM_1)}
+STANDARDS = {standard.name: standard for standard in (INAUGURAL, ALGORITHM_1, BOUNDED)}
 """Name -> standard, in the order of their release; the first is what a board shows unless asked."""

@@ -164,6 +164,7 @@ class ScoringTable:
         partial: how the reason begins why a printed row has no rank whose ranked score lacks parts. It is the only
             reason there can be, and goes when the score is made again. '' if printed rows have other reasons, too.
         relabel: printed labels, printed scores, adjusted scores -> the labels of the adjusted row.
+        labels_of: scores -> the labels that follow from them, whatever a paper prints.
     """
 
     rules: Mapping[str, Rule]
@@ -171,6 +172,7 @@ class ScoringTable:
     restated: frozenset[str] = frozenset()
     partial: str = ""
     relabel: Callable[[Mapping[str, str], Parts, Parts], dict[str, str]] = lambda labels, printed, adjusted: {**labels}
+    labels_of: Callable[[Parts], dict[str, str]] = lambda scores: {}
 
     @property
     def limits(self) -> Limits:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.iris.score import TOTAL, scoring
+from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import Published, models, printed, published_row, source
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.values import Value, measured, not_run
 
 SECTORS = ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")
+_ALL_TABLES = "IRIS (arXiv:2603.00590), Tables 23 to 28"
 _NOT_AVAILABLE = "not available under {}: the paper does not print the figures that it asks for"
 
 
@@ -29,28 +30,30 @@ def rows(standard: str) -> Iterator[Published]:
         scores = as_printed if released else _rescored(figures, places, standard)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
-        profiles = {name: main[name].printed for name in ("profile_gen", "profile_und")}
+        profiles = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
         yield published_row(
             cells,
             scores,
             TOTAL,
             unranked=(f"partial: {missing} {why}",) if missing else (),
-            labels={name: code for name, code in profiles.items() if code and released},
+            labels=profiles if released else {} if missing else profiles_of(scores, STANDARDS[standard].tau),
             values=figures,
             **{} if released else {"footnotes": ()},
         )
 
 
 def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str) -> dict[str, Value]:
-    """Sector scores under another standard, where the printed figures are the ones that it asks for; never a total."""
+    """Sector scores and the total under another standard, where the printed figures are the ones that it asks for."""
     standard = STANDARDS[name]
     magnitudes = printed_magnitudes(figures, standard)
     names = dict.fromkeys((*SECTORS, *standard.sectors, TOTAL))
     scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
-    for sector in standard.sectors:
-        if sector in magnitudes:
-            score = sector_score(magnitudes[sector], sector, standard)
-            scores[sector] = measured(sector, score, evidence={"source": places[sector]})
+    for part in (*standard.sectors, "total"):
+        if part in magnitudes:
+            score_name = TOTAL if part == "total" else part
+            source_of = _ALL_TABLES if part == "total" else places[part]
+            score = sector_score(magnitudes[part], part, standard)
+            scores[score_name] = measured(score_name, score, evidence={"source": source_of})
     return scores
 
 

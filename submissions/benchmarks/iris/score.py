@@ -95,6 +95,7 @@ def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
         restated=frozenset(restated if adjustment.reference == OWN else ()),
         partial="partial: ",
         relabel=partial(_relabelled, threshold=_threshold(standard, adjustment), moved=adjustment.tau is not None),
+        labels_of=partial(profiles_of, threshold=_threshold(standard, adjustment)),
     )
 
 
@@ -194,7 +195,21 @@ def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> 
     """The code of three sector scores and its archetype; nothing if one of them has no number."""
     ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
     code = profile_code(ifs, rfs, bis, threshold)
-    return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
+    return {} if code is None else dict(zip(_names(profile), (code, ARCHETYPES[code]), strict=True))
+
+
+def _names(profile: str) -> tuple[str, str]:
+    """The labels of a profile code and of its archetype."""
+    return profile, profile.replace("profile", "archetype")
+
+
+def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
+    """The codes and archetypes that follow from scores as they are; none for a task of which a sector has no score."""
+    codes: dict[str, str] = {}
+    for profile, sectors in PROFILES.items():
+        known = [scores.get(sector) for sector in sectors]
+        codes |= _labels(profile, [None if score is None else score.value for score in known], threshold)
+    return codes
 
 
 def _relabelled(
@@ -204,13 +219,12 @@ def _relabelled(
 
     A task for which the paper prints no code has none.
     """
-    codes: dict[str, str] = {}
+    followed, codes = profiles_of(adjusted, threshold), dict[str, str]()
     for profile in (name for name in PROFILES if name in labels):
-        scores = [adjusted.get(sector) for sector in PROFILES[profile]]
-        if not moved and scores == [printed.get(sector) for sector in PROFILES[profile]]:
+        if not moved and all(adjusted.get(sector) == printed.get(sector) for sector in PROFILES[profile]):
             codes[profile] = labels[profile]
         else:
-            codes |= _labels(profile, [None if score is None else score.value for score in scores], threshold)
+            codes |= {name: followed[name] for name in _names(profile) if name in followed}
     return codes
 
 

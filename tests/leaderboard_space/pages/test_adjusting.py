@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
-from fairspace.leaderboard_space.boards.adjusting import parameters_of
+from fairspace.leaderboard_space.boards.adjusting import panel, parameters_of
 from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.web.answers import ADJUSTERS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.results.board import board
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import page
 
@@ -125,7 +126,7 @@ def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
     adjusted = page(site, "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&tau=70")
     assert "not the released standard" in adjusted
     assert "↑ 3, was 5" in adjusted
-    assert "understanding <code>UDF</code> → <code>UDR</code>" in adjusted
+    assert "understanding <code>UAR</code> → <code>UDR</code>" in adjusted
     assert 'href="/?benchmark=iris&amp;standard=inaugural"' in adjusted
     assert "not the released standard" not in page(site, "/?benchmark=iris&tau=60")
 
@@ -212,3 +213,29 @@ def test_adjusted_boards_take_no_place_of_released_ones_and_few_are_held(site: O
     gc.collect()
     assert sum(one() is not None for one in held) == len(site.space.state.adjusted) == ADJUSTED
     assert board_table(site.space.state, query)[1] is released
+
+
+@pytest.mark.parametrize(
+    ("adjustment", "moved"),
+    [
+        (Adjustment(tau=59.99), {}),
+        (
+            Adjustment(tau=55.0, weights={"IFS_Gen": 0.0}),
+            {
+                "Janus-Pro": [("understanding", "HDF", "HAF"), ("generation", "HDF", "UDF")],
+                "VILA-U": [("generation", "HDF", "UDF")],
+                "Harmon": [("understanding", "UDR", "UAR")],
+                "Show-o": [("understanding", "UDF", "UAF")],
+            },
+        ),
+    ],
+)
+def test_a_code_moves_where_the_formula_moves_it_and_no_misprint_does(
+    adjustment: Adjustment, moved: dict[str, list[tuple[str, str, str]]]
+) -> None:
+    """Seven printed codes break the formula (E-IRIS-02): none of them is a move."""
+    released = {row.entry: row for row in board("iris", "inaugural")}
+    rows = board("iris", "inaugural", adjustment=adjustment)
+    shown = panel("iris", "inaugural", adjustment, rows, released)
+    assert {move.row.model: move.codes for move in shown.moved.values() if move.codes} == moved
+    assert shown.codes == sum(map(len, moved.values()))

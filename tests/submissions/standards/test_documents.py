@@ -37,6 +37,7 @@ from tests.submissions.benchmarks.iris.results import board_store, iris_result, 
 
 FROZEN = {
     "iris/inaugural": "bb540e63b5b9b6222bc164d7dae1ad60f3b7ad2fecb538550db7425d6e1b8121",
+    "iris/bounded": "99c8f9f4fe041c47ac5bde70351f592cb471aab5634b41531f8da8a3e9402fe0",
     "fact_or_fair/inaugural": "852498fd3c3f1cfed681f8af48eab572a4966325c4120bd662a3aca1503c51c4",
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
     "stereotypical_bias/inaugural": "733f520c9a0a0610a36684d1a84ca5c17a5ee4998c73fa18c3448fdfb53b5ebb",

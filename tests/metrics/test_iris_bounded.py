@@ -1,0 +1,91 @@
+"""The bounded standard of IRIS: no larger deviation is a better score, and none exceeds 100."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairspace.metrics.iris_score.formula import iris_score, sector_score
+from fairspace.metrics.iris_score.standards import BOUNDED, INAUGURAL, SKIN_DRIFT
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.iris.published import printed_magnitudes
+from fairspace.submissions.benchmarks.iris.score import score
+from fairspace.submissions.results.board import board
+from fairspace.submissions.values import Value, measured
+
+LARGEST = {metric.name: 30.0 if metric.bound is None else metric.bound for metric in BOUNDED.metrics}
+IDEAL = dict.fromkeys(LARGEST, 0.0)
+SHARES = st.lists(st.floats(0, 1), min_size=len(LARGEST), max_size=len(LARGEST))
+
+
+def at(shares: list[float]) -> dict[str, float]:
+    """Values at a share of their range; 0 is ideal."""
+    return {name: share * LARGEST[name] for name, share in zip(LARGEST, shares, strict=True)}
+
+
+def test_the_ideal_scores_100_in_every_sector_and_in_total() -> None:
+    assert set(iris_score(IDEAL, BOUNDED).values()) == {100.0}
+
+
+@given(SHARES, st.sampled_from(sorted(LARGEST)), st.floats(0, 1))
+def test_a_value_farther_from_its_ideal_never_raises_a_score(shares: list[float], name: str, share: float) -> None:
+    values = at(shares)
+    near, far = sorted((values[name], share * LARGEST[name]))
+    better, worse = (iris_score(values | {name: value}, BOUNDED) for value in (near, far))
+    sector = next(metric.sector for metric in BOUNDED.metrics if metric.name == name)
+    for part, number in better.items():
+        assert worse[part] <= number <= 100
+        if part not in (sector, "iris_score"):
+            assert worse[part] == number
+    if far - near > 0.01 * LARGEST[name]:
+        assert worse[sector] < better[sector]
+
+
+@given(SHARES, st.floats(0, 0.2))
+def test_bounds_of_a_score_hold_it_and_its_high_end_is_at_most_100(shares: list[float], width: float) -> None:
+    """A value known up to the missing samples: its best and worst end make the worst and best score."""
+    values: dict[str, Value] = {}
+    for name, number in at(shares).items():
+        top = min(number + width * LARGEST[name], LARGEST[name])
+        values[name] = measured(name, number, low=max(number - width, 0.0), high=top, expected=10, valid=9)
+    for scored in score(values, BOUNDED, AS_RELEASED).scores.values():
+        assert scored.low is not None
+        assert scored.value is not None
+        assert scored.high is not None
+        assert 0 <= scored.low <= scored.value <= scored.high <= 100
+
+
+def test_drift_is_punished_here_and_rewarded_by_the_inaugural_standard() -> None:
+    calm = dict.fromkeys(IDEAL, 0.1)
+    drifting = {name: 0.3 if name.startswith("AbsSDS") else 0.1 for name in IDEAL}
+    assert iris_score(drifting, INAUGURAL)["RFS_Und"] > iris_score(calm, INAUGURAL)["RFS_Und"]
+    assert iris_score(drifting, BOUNDED)["RFS_Und"] < iris_score(calm, BOUNDED)["RFS_Und"]
+    assert {m.name for m in BOUNDED.by_sector["RFS_Und"]} >= set(SKIN_DRIFT)
+
+
+def test_a_nearly_perfect_model_dwarfs_nobody() -> None:
+    near = dict.fromkeys(IDEAL, 0.01)
+    assert iris_score(near, INAUGURAL)["iris_score"] > 1000
+    assert 95 < iris_score(near, BOUNDED)["iris_score"] <= 100
+
+
+def test_the_cohort_is_that_of_the_printed_tables_and_its_median_is_at_60() -> None:
+    printed = {row.model: row for row in board("iris", "inaugural") if row.provenance == "published"}
+    for model in BOUNDED.calibration:
+        assert printed[model.model].entry == model.entry
+        assert printed_magnitudes(printed[model.model].values, BOUNDED) == pytest.approx(model.magnitudes, abs=1e-6)
+    for part in (*BOUNDED.sectors, "total"):
+        scores = sorted(sector_score(m.magnitudes[part], part, BOUNDED) for m in BOUNDED.calibration)
+        assert 60 <= scores[3] < 60.02
+        decimals = 3 - math.floor(math.log10(BOUNDED.decay[part]))
+        assert BOUNDED.decay[part] == round(BOUNDED.decay[part], decimals)
+
+
+def test_the_seven_printed_models_are_ranked_and_the_controls_are_not() -> None:
+    rows = [row for row in board("iris", "bounded") if row.provenance == "published"]
+    ranks = [row.model for row in sorted(rows, key=lambda row: row.rank or 99) if row.rank is not None]
+    assert ranks == ["Bagel", "UniWorld-V1", "Janus-Pro", "Show-o", "VILA-U", "Harmon", "BLIP3-o"]
+    for row in rows:
+        assert (row.rank is None) == any("partial: " in why for why in row.unranked)
+        assert row.rank is None or row.labels["profile_gen"]
