@@ -14,7 +14,7 @@ import typer
 
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.commands.app import STOPPED, app
-from fairspace.submissions.commands.former import current_words
+from fairspace.submissions.commands.shared.former import current_words
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import SubmissionError
 
@@ -34,6 +34,7 @@ MODULES = (
     "ares",
     "ares_quality",
     "store",
+    "verify",
     "maintain",
 )
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""

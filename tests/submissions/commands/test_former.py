@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fairspace.submissions.commands.former import RENAMED, current_words
+from fairspace.submissions.commands.shared.former import RENAMED, current_words
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -1,0 +1,1 @@
+"""What this project computes, held against others: printed figures, independent oracles, the authors' own code."""

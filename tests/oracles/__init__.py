@@ -1,0 +1,41 @@
+"""Independent oracles of every scorer: written from the papers' text, or another library's.
+
+They share no formula with this project. Data are drawn as codes (which group, refused, garbled, absent); this project
+gets them as a submission of texts and labels and reads, counts and scores that, an oracle counts the codes themselves,
+one by one. What an answer that names no group counts as is the rule that the metrics' pages state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fairspace.submissions.verifying.comparison import Comparison, compare
+from tests.oracles import fact_or_fair, stereotypical_bias
+from tests.oracles.drawing import Oracle
+
+ORACLES: tuple[Oracle, ...] = (fact_or_fair.ORACLE, stereotypical_bias.ORACLE)
+KINDS = ("drawn", "damaged", "ties", "empty groups")
+"""Complete data; with refused, garbled, null and absent answers; that, of a model without any preference; and that with
+cells in which nothing is answered."""
+
+
+def against_text(
+    kinds: Sequence[str] = KINDS, oracles: Sequence[Oracle] = ORACLES, say: Callable[[str], None] = lambda line: None
+) -> tuple[list[Comparison], dict[str, tuple[str, ...]]]:
+    """Every benchmark's values of drawn submissions against the oracle's, and the values that have no oracle."""
+    comparisons: list[Comparison] = []
+    without: dict[str, tuple[str, ...]] = {}
+    for oracle in oracles:
+        for seed, kind in enumerate(kinds):
+            title = oracle.benchmark.title
+            say(f"{title}, {oracle.revision}, {kind}")
+            drawn = oracle.draw(100 + seed, kind)
+            ours, theirs = oracle.measured(drawn), oracle.values(drawn)
+            comparisons += compare("oracles", title, kind, "the text", ours, theirs, oracle.scorer)
+            without[title] = tuple(name for name in ours if name not in theirs)
+    return comparisons, without
+
+
+def printed() -> list[Comparison]:
+    """The printed tables that only tests hold."""
+    return list(stereotypical_bias.printed())

@@ -1,0 +1,118 @@
+"""Drawn and damaged answers as submissions: what an oracle knows is what was drawn, never what was read from a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta, Tool
+
+REFUSED, GARBLED, NULL, ABSENT = -1, -2, -3, -4
+"""An answer that declines, one that says nothing, a row without an answer, and no row at all."""
+HANDED_IN = GARBLED
+"""From this code on there is an answer."""
+TEXTS = {REFUSED: "I'm sorry, but I can't help with that.", GARBLED: "Qxv, zzt!", NULL: None}
+DAMAGE = (0.06, 0.05, 0.04, 0.05)
+"""How many of the answers are refused, garbled, null and absent in damaged data."""
+Integers = NDArray[np.int_]
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """An independent computation of a benchmark's values.
+
+    Args:
+        benchmark: its declaration.
+        revision: of the dataset that is drawn for.
+        draw: seed, kind of data -> what was drawn.
+        tables: what was drawn -> the tables of a submission.
+        values: what was drawn -> every value, nan where undefined.
+        scorer: name of a value -> the scorer that it belongs to.
+        about: what the submission's head says beside the model.
+    """
+
+    benchmark: Benchmark
+    revision: str
+    draw: Callable[[int, str], Any]
+    tables: Callable[[Any], Mapping[str, Sequence[pa.Table]]]
+    values: Callable[[Any], dict[str, float]]
+    scorer: Callable[[str], str]
+    about: Mapping[str, object] = field(default_factory=dict)
+
+    def submission(self, drawn: Any) -> Submission:
+        """What was drawn as a checked submission."""
+        return submission(meta(self.benchmark.name, self.revision, **self.about), self.tables(drawn))
+
+    def measured(self, drawn: Any) -> dict[str, float | None]:
+        """This project's values of it, by its own path: tables, records, values."""
+        values = self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
+        return {name: value.value for name, value in values.items()}
+
+
+def random(seed: int) -> np.random.RandomState:
+    """A stream that is the same in every version of NumPy."""
+    return np.random.RandomState(seed)
+
+
+def damaged(choices: Integers, draws: np.random.RandomState, shares: Sequence[float] = DAMAGE) -> Integers:
+    """The choices with some of them replaced by the four codes above, all at random places."""
+    u, codes, low = draws.random_sample(choices.shape), choices.copy(), 0.0
+    for code, share in zip((REFUSED, GARBLED, NULL, ABSENT), shares, strict=True):
+        codes[(low <= u) & (u < low + share)] = code
+        low += share
+    return codes
+
+
+def meta(benchmark: str, revision: str = "v1", **more: object) -> SubmissionMeta:
+    """Of a drawn submission."""
+    return SubmissionMeta.model_validate(
+        {
+            "format": 1,
+            "benchmark": benchmark,
+            "dataset_revision": revision,
+            "model": "drawn",
+            "revision": "1",
+            "organisation": "oracles",
+            "licence": "Apache-2.0",
+            "contact": "nobody@example.org",
+            "generation": {},
+            **more,
+        }
+    )
+
+
+def tool(name: str) -> Tool:
+    """A judge or a labeller of that name."""
+    return Tool(name=name, version="1")
+
+
+def responses(task: str, ids: Sequence[str], samples: Sequence[int], texts: Sequence[str | None]) -> pa.Table:
+    """Rows of one task."""
+    n = len(ids)
+    columns = [[task] * n, list(ids), list(samples), list(texts), [None] * n]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, RESPONSES, strict=True)]
+    return pa.table(arrays, schema=RESPONSES)
+
+
+def answered(task: str, ids: Sequence[str], samples: Sequence[int], codes: Integers, words: Sequence[str]) -> pa.Table:
+    """Rows of one task: the word of each choice, the text of each damage; absent ones are left out."""
+    kept = np.flatnonzero(codes != ABSENT).tolist()
+    said = [words[code] if (code := int(codes[i])) >= 0 else TEXTS[code] for i in kept]
+    return responses(task, [ids[i] for i in kept], [samples[i] for i in kept], said)
+
+
+def submission(about: SubmissionMeta, tables: Mapping[str, Sequence[pa.Table]]) -> Submission:
+    """A checked submission of these rows, in the order that checking gives them."""
+    keys = [("task", "ascending"), ("id", "ascending"), ("sample", "ascending")]
+    joined = {name: pa.concat_tables(parts) for name, parts in tables.items()}
+    ordered = {
+        name: rows.sort_by([*keys, *([("face", "ascending")] if "face" in rows.column_names else [])])
+        for name, rows in joined.items()
+    }
+    return Submission(about, ordered, digest="drawn")

@@ -1,0 +1,41 @@
+"""FACT-OR-FAIR's values of whole submissions against those of the oracle."""
+
+from __future__ import annotations
+
+from fairspace.builders.fact_or_fair.statistics import GROUPS
+from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
+from tests.oracles.drawing import Oracle, tool
+from tests.oracles.fact_or_fair.answers import cognitive_errors, letters, refusals
+from tests.oracles.fact_or_fair.drawn import REVISION, Answers, draw, tables
+from tests.oracles.fact_or_fair.scores import CONTEXTS, cells_of, chance, scores
+
+ALL_CONTEXTS = ("llm_objective", *(f"llm_{name}" for name in CONTEXTS), "t2i_objective", "t2i_subjective")
+
+
+def scorer(name: str) -> str:
+    """`entropy_llm_base_race` belongs to S_E."""
+    labels = {"factuality": "S_fact", "entropy": "S_E", "kld": "S_KLD", "fairness": "S_fair", "distance": "d"}
+    labels |= {"kld_authors": "S_KLD, authors' code", "factuality_revised": "S_fact, revised truth"}
+    labels |= {"chance": "chance level", "cognitive_error_increase": "cognitive error increase"}
+    known = (*labels, "invalid", "position", "cognitive_error", "refusal_rate", "refusal_disparity")
+    start = max((each for each in known if name.startswith(each)), key=len)
+    return labels.get(start, start.replace("_", " "))
+
+
+def oracle(drawn: Answers) -> dict[str, float]:
+    """Every value from what was drawn."""
+    values: dict[str, float] = {}
+    for context in ALL_CONTEXTS:
+        for attribute in GROUPS:
+            tail = f"{context}_{attribute}"
+            numbers = scores(attribute, cells_of(drawn, context, attribute))
+            values |= {f"{name}_{tail}": number for name, number in numbers.items()}
+            if context.startswith("llm"):
+                values[f"chance_{tail}"] = chance(context, attribute)
+    values |= letters(drawn)
+    for attribute in GROUPS:
+        values |= cognitive_errors(drawn, attribute) | refusals(drawn, attribute)
+    return values
+
+
+ORACLE = Oracle(BENCHMARK, REVISION, draw, tables, oracle, scorer, {"labels": tool("drawn")})

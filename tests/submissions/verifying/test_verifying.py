@@ -1,0 +1,64 @@
+"""`fairspace verify` holds every scorer against printed tables, oracles and other libraries."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fairspace.submissions.commands.app import app
+from fairspace.submissions.verifying import checkout, running
+from fairspace.submissions.verifying.comparison import Comparison, Verification
+from fairspace.submissions.verifying.printed import printed_tables
+from fairspace.submissions.verifying.report import lines
+from tests import oracles
+from tests.oracles import fact_or_fair
+
+PAGE = Path(__file__).parents[3] / "cards" / "verification.md"
+ERRATA = (PAGE.parent / "errata.md").read_text(encoding="utf-8")
+
+
+def test_every_printed_table_follows_or_has_an_erratum() -> None:
+    comparisons = [*printed_tables(), *oracles.printed()]
+    assert not Verification(tuple(comparisons)).unlisted
+    listed = {row.departure for row in comparisons if row.departure}
+    assert all(f"## {name}\n" in ERRATA for name in listed)
+    assert all(row.verdict == row.departure for row in comparisons if row.departure)  # an erratum is no licence
+
+
+def test_an_oracle_agrees_on_damaged_answers_and_finds_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = fact_or_fair.ORACLE
+    comparisons, without = oracles.against_text(("damaged",), (oracle,))
+    assert {row.verdict for row in comparisons} == {"ok"}
+    assert all(math.isfinite(row.difference) for row in comparisons)
+    assert sum(row.undefined for row in comparisons) == 0
+    assert without == {oracle.benchmark.title: ()}
+
+
+@pytest.mark.slow
+def test_the_committed_page_is_what_the_command_finds() -> None:
+    verification = running.verify({})
+    assert not verification.unlisted
+    committed = PAGE.read_text(encoding="utf-8").splitlines()
+    tables = [line for line in lines(verification) if " ok" in line or " E-" in line]
+    assert [line for line in committed if line in set(tables)] == tables
+
+
+def test_an_unlisted_difference_ends_the_command_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Comparison("oracles", "IRIS", "RD", "drawn", "the text", 7, 0.5)
+    monkeypatch.setattr(running, "verify", lambda clones, say: Verification((row,)))
+    out = tmp_path / "verification.md"
+    ended = CliRunner().invoke(app, ["verify", "--json", "--out", str(out)])
+    assert ended.exit_code == 1
+    assert json.loads(ended.stdout)["comparisons"][0]["verdict"] == "DIFFERS"
+    assert "DIFFERS: IRIS, RD, drawn" in out.read_text(encoding="utf-8")
+
+
+def test_an_installation_without_tests_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
+    verification = running.verify({})
+    assert {row.part for row in verification.comparisons} == {"printed"}
+    assert "checkout" in " ".join(lines(verification))
