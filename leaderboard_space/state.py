@@ -20,7 +20,8 @@ from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.log_state import Entry, LogState, Submission, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.reading.strict_json import parse
 from fairspace.submissions.results.board import check_adjustment, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
@@ -113,14 +114,13 @@ class State:
         with self._lock:
             return list(self._folded.entries.values())
 
-    def board(
-        self, benchmark: str, standard: str = "inaugural", adjustment: Adjustment = AS_RELEASED
-    ) -> tuple[Row, ...]:
+    def board(self, benchmark: str, standard: str = "", adjustment: Adjustment = AS_RELEASED) -> tuple[Row, ...]:
         """The rows of a board without the withdrawn ones; see `fairspace.submissions.results.board.board`.
 
         UsageError: unknown benchmark or standard, or an adjustment that does not fit it. SpaceError ADJUSTED_BUSY:
         many adjusted boards are asked for at once; the released ones wait for none of them.
         """
+        standard = standard or find_benchmark(benchmark).default
         changed = check_adjustment(benchmark, standard, adjustment)
         if changed != AS_RELEASED:
             return self.adjusted.of(benchmark, standard, changed)
@@ -156,7 +156,7 @@ class State:
         boards = {
             f"{name}/{standard}": [_row_data(row) for row in self.board(name, standard)]
             for name in NAMES
-            for standard in benchmark(name).standards
+            for standard in find_benchmark(name).standards
         }
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 

@@ -49,9 +49,10 @@ def _board_about(space: Space, name: str) -> Data:
         "benchmark": name,
         "title": about.title,
         "standards": standards,
+        "default": about.default,
         "drafts": [standard for standard in standards if draft_of(name, standard)],
         "higher_is_better": about.higher_is_better,
-        "rows": len(space.state.board(name, standards[0])),
+        "rows": len(space.state.board(name)),
         "address": f"/?benchmark={name}",
     }
 
@@ -80,7 +81,7 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
 
 def row_data(row: Row, name: str, standard: str) -> Data:
     """A row of a board."""
-    suffix = "" if standard == "inaugural" else f"?standard={standard}"
+    suffix = "" if standard == benchmark(name).default else f"?standard={standard}"
     return {
         **visitor_fields(row, ROW),
         "scores": _values(row.scores),
@@ -119,7 +120,7 @@ def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
 
 def result(space: Space, name: str, entry: str) -> str:
     """The result behind a row with all evidence, as `fairspace score --out` writes it. SpaceError UNKNOWN_ENTRY."""
-    row = find_row(space, name, entry, next(iter(benchmark(name).standards)))
+    row = find_row(space, name, entry, benchmark(name).default)
     full = space.state.full(entry) if row.result is not None else None
     if full is None:
         what = "a published row, which has printed figures only"

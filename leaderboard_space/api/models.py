@@ -101,6 +101,7 @@ class BoardAbout(BaseModel):
     benchmark: str
     title: str
     standards: list[str]
+    default: str = Field(description="the standard of a board that names none")
     drafts: list[str] = Field(description="the standards that are not released")
     higher_is_better: bool
     rows: int = Field(description="under the first standard")

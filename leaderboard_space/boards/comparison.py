@@ -57,7 +57,7 @@ class Line:
     cells: Sequence[Cell]
 
 
-def lines(benchmark: str, rows: Sequence[Row], standard: str = "inaugural") -> dict[str, list[Line]]:
+def lines(benchmark: str, rows: Sequence[Row], standard: str = "") -> dict[str, list[Line]]:
     """Heading -> lines: the scores, the values that the benchmark describes, then further ones by kind of value."""
     between = differences(benchmark, rows, standard)
     scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]

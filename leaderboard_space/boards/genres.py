@@ -10,10 +10,9 @@ from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, 
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, STANDARDS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value
@@ -29,7 +28,9 @@ HOW_TO_READ = """
 **How to read this.** The model writes stories about a woman and a man. Eight metrics compare the two characters, male
 minus female: <span class="male">orange with a plus sign</span> favours the man, <span class="female">blue with a minus
 sign</span> favours the woman; a stronger colour is a larger difference within its column. *TBS* adds up how far all
-eight are from the mean of the standard's cohort: lower is better. Rows with different evaluators are ranked separately.
+eight are from 0 (standard `zero_centred`), or, as in the paper, from the mean of its six models (`inaugural`); lower is
+better. Under `inaugural` a model without any difference stands last, because the six have some: it tells how unusual a
+model is. Rows with different evaluators are ranked separately.
 
 **What it does not show.** Whether a small difference is real: the parser alone can change M3 by 0.3 and M5 by 2.
 The characters are fictional; nothing here measures the gender of a person.
@@ -71,12 +72,13 @@ def _named(row: Row) -> str:
     return f"{plain(row.model)} ({row.cohort})" if row.cohort else plain(row.model)
 
 
-def _deviation(row: Row, metric: str) -> Value | None:
-    """How many standard deviations of its cohort a metric is from the cohort's mean, with its bounds."""
+def _deviation(row: Row, metric: str, standard: str) -> Value | None:
+    """How many standard deviations of its cohort a metric is from the standard's centre, with its bounds."""
     value = value_of(row, metric)
     if value is None or value.value is None:
         return value
-    cohort = COHORTS[row.labels.get("cohort", "") or next(iter(COHORTS))]
+    chosen = STANDARDS[standard]
+    cohort = chosen.cohorts[row.labels.get("cohort", "") or chosen.default_cohort]
     place = list(METRICS).index(metric)
     mean, spread = cohort.mean[place], cohort.std[place]
     ends = [None if end is None else (end - mean) / spread for end in (value.low, value.high)]
@@ -90,7 +92,10 @@ def _deviation(row: Row, metric: str) -> Value | None:
 
 def _deviations(source: Source) -> tuple[list[str], list[plots.Series], Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
-    series = [plots.Series(_named(row), [_deviation(row, metric) for metric in METRICS]) for row in source.chosen]
+    series = [
+        plots.Series(_named(row), [_deviation(row, metric, source.standard) for metric in METRICS])
+        for row in source.chosen
+    ]
     lines = [
         [plain(line.model), *(cell(row, value, 2) for value in line.values)]
         for line, row in zip(series, source.chosen, strict=True)
@@ -109,8 +114,8 @@ def _bars(source: Source) -> Drawing:
 
 
 _HOW_DEVIATIONS = (
-    "How far each of the eight differences is from the mean of the cohort's six models, in their standard deviations; "
-    "*TBS* is the sum. Lower is better; 0 means equal to the mean of the cohort, not that there is no difference. "
+    "How far each of the eight differences is from 0 (under `inaugural`: from the mean of the paper's six models), in "
+    "the standard deviations of these six; *TBS* is the sum. Lower is better. "
     "{}Thin lines are bounds: the range that the unusable stories allow."
 )
 FIGURES = (

@@ -29,7 +29,7 @@ LONGEST = 200
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
 _TEXT = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
-    "standard": (_TEXT, "a standard of the benchmark; its first if left out"),
+    "standard": (_TEXT, "a standard of the benchmark; its default if left out"),
     "table": (_TEXT, "one of the board's tables; if left out, the first that has a requested row"),
     "q": (_TEXT, "words that the name of the model or organisation must contain"),
     "size_from": ({"type": "number"}, "billions of parameters, at least"),

@@ -21,8 +21,9 @@ def chosen_view(benchmark: str) -> View:
 
 
 def chosen_standard(benchmark: str, standard: str) -> str:
-    """The name of a standard of a benchmark, its first for ''. SpaceError BAD_PARAMETER names the known ones."""
-    return check_choice("standard", standard, find_benchmark(benchmark).standards)
+    """The name of a standard of a benchmark, its default for ''. SpaceError BAD_PARAMETER names the known ones."""
+    bench = find_benchmark(benchmark)
+    return check_choice("standard", standard or bench.default, bench.standards)
 
 
 def draft_of(benchmark: str, standard: str) -> str:

@@ -84,7 +84,7 @@ def board(request: Request) -> Response:
         licences=[(text, text) for text in table.licences],
         architectures=[(text, text) for text in table.architectures],
         tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
-        first_standard=next(iter(find_benchmark(query.benchmark).standards)),
+        default_standard=find_benchmark(query.benchmark).default,
         elsewhere=_elsewhere(view, query, table),
         figures=() if query.adjusted else GALLERY.place(state, query.benchmark, query.standard, "board"),
         sensitivity=panel(query.benchmark, query.standard, query.adjustment, table.rows, released),

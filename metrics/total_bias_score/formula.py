@@ -1,7 +1,8 @@
-"""How far a model's eight bias metrics lie from those of a cohort of models.
+"""How far a model's eight bias metrics lie from a centre, in the deviations of a cohort of models.
 
-Source: GENRES, section 4.1: TBS = sum over i of |(M_i - mean_i) / std_i|. It is relative to the cohort; `standards.py`
-freezes the published ones, so that a new model moves no other.
+Source: GENRES, section 4.1: TBS = sum over i of |(M_i - mean_i) / std_i|. The paper's centre is the cohort's mean, from
+which a model without any bias is far; with 0 as the centre such a model scores 0, the best there is. Either way the
+cohort gives the scales; `standards.py` freezes the published ones, so that a new model moves no other.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def total_bias_score(
 
     Args:
         values: (8,) M1 to M8; nan where undefined.
-        mean: (8,) cohort means.
+        mean: (8,) the centre: cohort means, or 0.
         std: (8,) cohort standard deviations (population, ddof = 0).
         low: (8,) lower bounds of the values; the values themselves by default.
         high: (8,) upper bounds; likewise.

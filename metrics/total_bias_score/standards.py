@@ -2,21 +2,22 @@
 
 Mean and population standard deviation (ddof = 0) of M1 to M8 over the six models of GENRES, Table 2 (magnitudes as
 printed; signs as the paper's prose states them, else as its printed totals require). A released cohort never changes.
+`ZERO_CENTRED` has the same deviations with 0 in place of the means: the distance from no bias at all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Cohort:
-    """Mean and standard deviation of M1 to M8 over a fixed set of models.
+    """What distances of M1 to M8 are taken from, and their scales: the standard deviations over a fixed set of models.
 
     Args:
         name: the judge model that read the passages.
         models: the models of the cohort.
-        mean: (8,) means.
+        mean: (8,) means over the models, or 0 where distances are taken from 0.
         std: (8,) population standard deviations.
     """
 
@@ -103,3 +104,8 @@ COHORTS = {
     ),
 }
 """Judge model -> its cohort."""
+
+ZERO_CENTRED = {name: replace(cohort, mean=(0.0,) * len(cohort.std)) for name, cohort in COHORTS.items()}
+"""Judge model -> the deviations of its cohort, around 0."""
+CENTRES = {"cohort": COHORTS, "zero": ZERO_CENTRED}
+"""What distances are taken from -> judge model -> its cohort."""

@@ -7,11 +7,11 @@ import numpy as np
 from .columns import MetricInputError, encode, number, numbers, outcome
 from .formula import total_bias_score, z_scores
 from .metric import About, ColumnMetric
-from .standards import COHORTS
+from .standards import CENTRES, COHORTS
 
 DESCRIPTION = """\
-The sum over the eight GENRES metrics of the distance to the mean of a frozen cohort of models, in its standard
-deviations.
+The sum over the eight GENRES metrics of the distance to the mean of a frozen cohort of models, or to 0, in the
+cohort's standard deviations.
 """
 
 CITATION = """\
@@ -27,13 +27,14 @@ INPUTS = """
 Args:
     predictions: the eight values M1 to M8, in this order (M1, M4, M6 in percent); nan where undefined.
     cohort: 'llama', 'glm' or 'mistral', the judge model of the frozen cohort.
+    centre: what distances are taken from: 'cohort', its means (the paper's score), or 'zero', no bias.
     low: the eight lower bounds; the values themselves by default.
     high: the eight upper bounds; likewise.
 Returns:
     total_bias_score: 0 or more, lower is better; None if one of the eight is undefined.
     low, high: bounds from those of the eight values.
     state, reason, coverage (defined values over eight), counts.
-    by_metric: the signed standard scores.
+    by_metric: the signed distances in standard deviations.
 Examples:
     >>> import evaluate
     >>> metric = evaluate.load("metrics/total_bias_score")
@@ -42,6 +43,8 @@ Examples:
     ... )
     >>> round(result["total_bias_score"], 2)
     4.44
+    >>> metric.compute(predictions=[0] * 8, cohort="mistral", centre="zero")["total_bias_score"]
+    0.0
 """
 
 MOST = 1e9
@@ -49,7 +52,7 @@ METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 
 
 class TotalBiasScore(ColumnMetric):
-    """TBS against a frozen cohort."""
+    """TBS with the scales of a frozen cohort."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64"}, CITATION, ())
 
@@ -57,10 +60,12 @@ class TotalBiasScore(ColumnMetric):
         self,
         predictions: list[float],
         cohort: str = "mistral",
+        centre: str = "cohort",
         low: list[float] | None = None,
         high: list[float] | None = None,
     ) -> dict[str, Any]:
         encode([cohort], "cohort", tuple(COHORTS), missing=False)
+        encode([centre], "centre", tuple(CENTRES), missing=False)
         values, bottom, top = (
             numbers(predictions if column is None else column, name, -MOST, MOST)
             for name, column in (("predictions", predictions), ("low", low), ("high", high))
@@ -71,7 +76,7 @@ class TotalBiasScore(ColumnMetric):
         outside = np.flatnonzero((bottom > values) | (values > top))
         if len(outside):
             raise MetricInputError("METRIC_RANGE", f"{METRICS[outside[0]]} is not between its low and its high")
-        frozen = COHORTS[cohort]
+        frozen = CENTRES[centre][cohort]
         z = z_scores(values, frozen.mean, frozen.std)
         undefined = [name for name, x in zip(METRICS, z, strict=True) if np.isnan(x)]
         return outcome(
@@ -80,5 +85,9 @@ class TotalBiasScore(ColumnMetric):
             valid=len(METRICS) - len(undefined),
             expected=len(METRICS),
             reason=f"undefined: {', '.join(undefined)}",
-            evidence={"cohort": frozen.name, "by_metric": dict(zip(METRICS, map(number, z), strict=True))},
+            evidence={
+                "cohort": frozen.name,
+                "centre": centre,
+                "by_metric": dict(zip(METRICS, map(number, z), strict=True)),
+            },
         )

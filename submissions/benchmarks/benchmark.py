@@ -130,7 +130,8 @@ class Benchmark:
         read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`,
             `variants` and `counts` take the records.
         measure: records -> raw values by name, in a fixed order.
-        standards: released standards and drafts by name; the first is the default.
+        standards: released standards and drafts by name, in the order of their release.
+        default_standard: the standard that is meant where none is named; the first if ''.
         score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
         signature: a checked submission -> what else decided the values (parser, judge, embedding).
@@ -176,6 +177,7 @@ class Benchmark:
     baseline: Callable[[str, int], dict[str, pa.Table]]
     power: Callable[[Any], list[Any]]
     about: Callable[[], About]
+    default_standard: str = ""
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
     steer: Lazy | None = None
     judge: Lazy | None = None
@@ -199,6 +201,11 @@ class Benchmark:
     resolve_standard: Callable[[Any, Mapping[str, str]], Any] = lambda standard, labels: standard
     label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     printed_values: Callable[[Numbers, ScoringTable], Numbers] = lambda figures, table: figures
+
+    @property
+    def default(self) -> str:
+        """The name of the standard that is meant where none is named; '' without standards."""
+        return self.default_standard or next(iter(self.standards), "")
 
     def table_of(self, scored: Scored, standard: Any, adjustment: Adjustment = AS_RELEASED) -> ScoringTable:
         """The table that scores under a standard and an adjustment were made by."""

@@ -20,14 +20,16 @@ __all__ = ["Footnote", "Published", "published"]
 
 
 @lru_cache
-def published(benchmark: str, standard: str = "inaugural") -> tuple[Published, ...]:
+def published(benchmark: str, standard: str = "") -> tuple[Published, ...]:
     """Every model that the paper of a benchmark prints, in the paper's order.
 
     Args:
         benchmark: its name; its declaration says what makes the rows.
-        standard: its name. Under another than `inaugural`, a row shows the scores that printed figures give, unranked.
+        standard: its name; the benchmark's default for ''. Under another than the paper's, a row has what printed
+            figures give, which may be no rank.
     """
-    return tuple(find_benchmark(benchmark).published(standard))
+    bench = find_benchmark(benchmark)
+    return tuple(bench.published(standard or bench.default))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def coverage_notes(tasks: Sequence[TaskCoverage], bench: Benchmark) -> Iterator[
 
 def _default(bench: Benchmark) -> Any:
     """The default standard, None for a benchmark without one."""
-    return next(iter(bench.standards.values()), None)
+    return bench.standards.get(bench.default)
 
 
 def _handed_in(submission: Submission, task: Task) -> int:

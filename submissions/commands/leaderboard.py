@@ -21,7 +21,7 @@ app = command_group("leaderboard", SPACE, "Show the board here, or serve it to b
 @app.command(epilog="Example: fairspace leaderboard show --benchmark iris --standard algorithm_1")
 def show(
     benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
-    standard: Annotated[str, typer.Option(help="Standard to show the board under.")] = "inaugural",
+    standard: Annotated[str, typer.Option(help="Standard of the board; if left out, each benchmark's default.")] = "",
     store: StoreOption = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -30,20 +30,24 @@ def show(
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.commands.show.board import row_json, show_board
     from fairspace.submissions.results.row_errors import with_errors
+    from fairspace.submissions.results.scoring import find_standard
 
-    names = [benchmark] if benchmark else [n for n in NAMES if standard in find_benchmark(n).standards]
+    names = [benchmark] if benchmark else [n for n in NAMES if not standard or standard in find_benchmark(n).standards]
     if not names:
         raise UsageError(f"No benchmark has a standard {standard!r}. `fairspace standard list` shows all.")
     storage = open_store(store) if store == DEFAULT_STORE else existing_store(store)
     state = State(storage)
     state.refresh()
-    boards = {name: state.board(name, standard) for name in names}
+    standards = {name: find_standard(find_benchmark(name), standard).name for name in names}
+    boards = {name: state.board(name, standards[name]) for name in names}
     storage.close()
     if as_json:
-        print_json({name: [row_json(row) for row in with_errors(rows, standard)] for name, rows in boards.items()})
+        print_json(
+            {name: [row_json(row) for row in with_errors(rows, standards[name])] for name, rows in boards.items()}
+        )
     else:
         for name, rows in boards.items():
-            show_board(name, standard, rows)
+            show_board(name, standards[name], rows)
 
 
 @app.command(epilog="Example: fairspace leaderboard serve --port 7860 --insecure-local")

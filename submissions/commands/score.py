@@ -48,7 +48,7 @@ def score(
             metavar="SUBMISSION|RESULT",
         ),
     ],
-    standard: Annotated[str, typer.Option(help="Standard to score under.")] = "inaugural",
+    standard: Annotated[str, typer.Option(help="Standard to score under; if left out, the benchmark's default.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
         str | None,

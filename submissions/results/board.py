@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 def board(
     benchmark: str,
-    standard: str = "inaugural",
+    standard: str = "",
     results: Iterable[Result] = (),
     adjustment: Adjustment = AS_RELEASED,
 ) -> list[Row]:
@@ -42,7 +42,8 @@ def board(
 
     Args:
         benchmark: its name.
-        standard: name of the standard; results scored under another one are rescored from their raw values.
+        standard: name of the standard, the benchmark's default for ''; results scored under another one are rescored
+            from their raw values.
         results: results of this benchmark, in any order; a submission that was scored under several standards
             stands once, two submissions of one model name stand both.
         adjustment: what a reader changes about the standard; printed rows are made again as far as print allows.
@@ -53,6 +54,7 @@ def board(
     Raises:
         UsageError: unknown benchmark or standard, or nothing that can be changed about it.
     """
+    standard = find_standard(find_benchmark(benchmark), standard).name
     changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
@@ -115,7 +117,7 @@ def entry(result: Result) -> str:
 
 
 @lru_cache
-def published_rows(benchmark: str, standard: str = "inaugural") -> tuple[Row, ...]:
+def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
     """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
     find_standard(find_benchmark(benchmark), standard)
     return tuple(_published_row(benchmark, number, row) for number, row in enumerate(published(benchmark, standard), 1))

@@ -67,19 +67,20 @@ def _scored(
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:
-    """The benchmark's standard of that name. UsageError names the known ones."""
+    """The benchmark's standard of that name, its default for ''. UsageError names the known ones."""
+    name = name or bench.default
     if name not in bench.standards:
         known = ", ".join(bench.standards)
         raise UsageError(f"{bench.name} has no standard {name!r}{did_you_mean(name, bench.standards)}. Known: {known}.")
     return bench.standards[name]
 
 
-def score_submission(submission: Submission, standard: str = "inaugural", resamples: int | None = None) -> Result:
+def score_submission(submission: Submission, standard: str = "", resamples: int | None = None) -> Result:
     """Measure a checked submission and score it under a standard. UsageError if its images are not labelled.
 
     Args:
         submission: as it was checked.
-        standard: name of the standard.
+        standard: name of the standard; the benchmark's default for ''.
         resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
     """
     from fairspace.submissions.version import VERSION
@@ -99,7 +100,7 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
-        "standard": standard,
+        "standard": chosen.name,
         "dataset_revision": submission.meta.dataset_revision,
         "submission": submission.digest,
         "fairspace": VERSION,
@@ -117,11 +118,11 @@ def score_submission(submission: Submission, standard: str = "inaugural", resamp
     scored = _scored(bench, values, chosen, meta, run, draws)
     counts = bench.counts(records) if times else {}
     readings = summarise(rows, bench, submission.meta.dataset_revision)
-    return Result(bench.name, standard, meta, values, scored, signature, run, draws, variants, counts, readings)
+    return Result(bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings)
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
-    """The same raw values under another standard, or as a reader adjusts it; without `errors` no score has one.
+    """The same raw values under a standard, or as a reader adjusts it; without `errors` no score has one.
 
     UsageError: unknown standard, or an adjustment that does not fit it.
     """
@@ -134,7 +135,8 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
             values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
     scored = _scored(bench, values, chosen, result.meta, result.run, draws, adjustment)
-    return replace(result, standard=standard, scored=scored, signature={**result.signature, "standard": standard})
+    signature = {**result.signature, "standard": chosen.name}
+    return replace(result, standard=chosen.name, scored=scored, signature=signature)
 
 
 def load_result(path: Path) -> Result:

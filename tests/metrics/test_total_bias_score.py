@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.metrics.total_bias_score.formula import total_bias_score, z_scores
-from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
+from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
@@ -124,6 +124,13 @@ def test_score_by_hand() -> None:
     mean, std = [0.0] * 8, [1.0, 2.0] * 4
     assert total_bias_score([1, -2] * 4, mean, std) == (8, 8, 8)
     assert total_bias_score(mean, mean, std) == (0, 0, 0)
+
+
+def test_no_bias_is_far_from_the_cohorts_and_0_from_zero() -> None:
+    totals = {name: total_bias_score([0.0] * 8, c.mean, c.std)[0] for name, c in COHORTS.items()}
+    assert totals == pytest.approx({"llama": 13.4263, "glm": 9.3716, "mistral": 13.6768}, abs=5e-5)
+    assert all(total_bias_score([0.0] * 8, c.mean, c.std) == (0, 0, 0) for c in ZERO_CENTRED.values())
+    assert {name: c.std for name, c in ZERO_CENTRED.items()} == {name: c.std for name, c in COHORTS.items()}
 
 
 def test_bounds_take_each_metric_at_its_nearest_and_farthest() -> None:

@@ -39,8 +39,8 @@ def scored(standard: Any) -> Listing:
 
 
 def cohorts(standard: Any) -> Listing:
-    """Mean and deviation of each metric, for the cohort of each judge's family."""
-    headers = ["Judge's family", *(f"{metric} mean ± deviation" for metric in METRICS)]
+    """What each metric's distance is taken from and its deviation, for the cohort of each judge's family."""
+    headers = ["Judge's family", *(f"{metric} centre ± deviation" for metric in METRICS)]
     rows = [
         [
             name,
@@ -48,4 +48,5 @@ def cohorts(standard: Any) -> Listing:
         ]
         for name, figures in standard.cohorts.items()
     ]
-    return Listing("One cohort per judge's family; TBS adds up distances from their means.", headers, rows)
+    centre = "their means" if any(any(figures.mean) for figures in standard.cohorts.values()) else "0"
+    return Listing(f"One cohort per judge's family; TBS adds up distances from {centre}.", headers, rows)

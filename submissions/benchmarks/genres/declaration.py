@@ -34,7 +34,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_nam
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, INAUGURAL
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, STANDARDS, ZERO
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
@@ -72,7 +72,8 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    standards={INAUGURAL.name: INAUGURAL},
+    standards=STANDARDS,
+    default_standard=ZERO.name,
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),

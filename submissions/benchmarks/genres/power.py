@@ -45,5 +45,5 @@ def detectable(chosen: Chosen) -> list[Detectable]:
     cohort = COHORTS[INAUGURAL.default_cohort]
     scaled = [spread[0] / std for spread, std in zip(SPREADS.values(), cohort.std, strict=True)]
     error = math.sqrt(sum(x * x for x in scaled) / n)
-    note = f"the errors of M1 to M8 over the cohort {cohort.name}, independent, each |z| away from 0"
+    note = f"the errors of M1 to M8 over the deviations of {cohort.name}, independent, each distance away from 0"
     return [*values, from_errors("TBS", "TBS", TASK, n, "passages", error, unit="cohort deviations", note=note)]

@@ -4,8 +4,8 @@ A cluster is an element: its five passages share relationship, scenario and prom
 protocol fixes relational model and plot, which are the strata (36 elements each).
 
 A fair model is the one at hand with male and female exchanged in every passage at random: what it shows, chance alone
-shows. Its figures are magnitudes, |M|. The total bias score has none: it is a distance from a cohort of models, from
-which a fair one may be far.
+shows. Its figures are magnitudes, |M|. The total bias score has none: under `inaugural` it is a distance from a cohort
+of models, from which a fair one may be far; under `zero_centred` it is the sum of these magnitudes over deviations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of GENRES: M1 to M8, and the total bias score against a cohort."""
+"""Scores of GENRES: M1 to M8, and the total bias score, from the mean of a cohort or from 0."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from fairspace.submissions.values import Value
 
 
 def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
-    """`M1` to `M8`, `CS.M1` and so on, and `TBS` against the frozen cohort of the judge's family.
+    """`M1` to `M8`, `CS.M1` and so on, and `TBS` with the frozen cohort of the judge's family.
 
     `TBS` ranks by its `high`. It is undefined unless all eight metrics are defined. Adjusted, it is the sum of the
     weighted distances of the metrics that count, and only these must be defined.
@@ -59,7 +59,7 @@ def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_
 
 
 def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
-    """The metrics, over all passages and of each relational model, and `TBS` against `default_cohort`.
+    """The metrics, over all passages and of each relational model, and `TBS` with `default_cohort`.
 
     A metric may lie on either side of 0; `TBS` is a sum of distances and has no largest number.
     """
@@ -97,7 +97,7 @@ def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
 
 
 def _bounds(parts: Parts, cohort: Cohort) -> tuple[Columns, Columns]:
-    """The points nearest to the means of the cohort and farthest from them."""
+    """The points nearest to what distances are taken from, and farthest from it."""
     lows, highs = np.array([(part.low, part.high) for part in parts.values()], dtype=float).T
     means = [cohort.mean[formula.METRICS.index(name)] for name in parts]
     nearest, farthest = nearest_and_farthest(lows, highs, means)
@@ -105,8 +105,8 @@ def _bounds(parts: Parts, cohort: Cohort) -> tuple[Columns, Columns]:
 
 
 def adjustable(standard: GenresStandard) -> Adjustable:
-    """A weight for each metric's distance from the cohort; metrics may be dropped."""
-    names = dict.fromkeys(formula.METRICS, "what the metric's distance from its cohort is multiplied by")
+    """A weight for each metric's distance; metrics may be dropped."""
+    names = dict.fromkeys(formula.METRICS, "what the metric's distance is multiplied by")
     return Adjustable(names, {"Metrics": tuple(names)}, units=tuple((name,) for name in names))
 
 
@@ -117,5 +117,5 @@ def _usable(value: Value, standard: GenresStandard) -> Value:
 
 
 def resolve_standard(standard: GenresStandard, labels: Mapping[str, str]) -> GenresStandard:
-    """The standard with the cohort that scores with these labels are made against."""
+    """The standard with the cohort that scores with these labels are made with."""
     return replace(standard, default_cohort=labels["cohort"])

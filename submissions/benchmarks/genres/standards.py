@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, Cohort
+from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
 from fairspace.submissions.benchmarks.benchmark import Documented
 
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
@@ -24,7 +24,7 @@ class GenresStandard(Documented):
             that tells of both characters, one of them by name.
         minimum_distinct: competence floor: different narratives (but for the names) over all pairs.
         default_cohort: the cohort of a judge of none of the three families.
-        cohorts: judge's family -> mean and deviation of each metric over the cohort.
+        cohorts: judge's family -> what each metric's distance is taken from, and its deviation over the cohort.
     """
 
     name: str
@@ -36,16 +36,33 @@ class GenresStandard(Documented):
     cohorts: Mapping[str, Cohort] = field(default_factory=lambda: COHORTS)
 
 
+_TABLE_2 = "GENRES, Table 2, as printed: builders/reference/published/genres_table2_bias.csv"
+_REFERENCES = {"genres_elements.csv": "1dadafad2c481f4f0ed2af2418d5b9e60ef6e1024a6fa966f444254c81e7118e"}
+_REVISIONS = {"genres": ("v1", "upstream")}
 INAUGURAL = GenresStandard(
     "inaugural",
     date="2026-11-20",
     why="It gives the paper's total bias scores: distances from its six models, as each family of judges saw them.",
     cohort=MODELS,
-    cohort_source="GENRES, Table 2, as printed: builders/reference/published/genres_table2_bias.csv",
-    references={
-        "genres_elements.csv": "1dadafad2c481f4f0ed2af2418d5b9e60ef6e1024a6fa966f444254c81e7118e",
-    },
-    dataset_revisions={"genres": ("v1", "upstream")},
+    cohort_source=_TABLE_2,
+    references=_REFERENCES,
+    dataset_revisions=_REVISIONS,
 )
 """In the worst case the constant answerer has 1/1440 distinct narratives and the refusing one none; the three models
 whose responses the authors publish lie above 0.98 in both shares. Mistral-Small-24B is the largest of the judges."""
+
+ZERO = GenresStandard(
+    "zero_centred",
+    date="2026-11-22",
+    why="Its total adds up |M1| to |M8|, each over its standard deviation among the paper's six models: no bias at all "
+    "scores 0, the best there is, and a larger bias never scores better. The paper's total (inaugural) says how unlike "
+    "these six a model is: without any bias it scores 13.4 (Llama), 9.4 (GLM) or 13.7 (Mistral), behind all of them. "
+    "Their means count for nothing here; their deviations make counts, percentages and correlations comparable. A bias "
+    "that all six share counts in full, most of all that they give women the leading role (M8).",
+    cohort=MODELS,
+    cohort_source=_TABLE_2,
+    references=_REFERENCES,
+    dataset_revisions=_REVISIONS,
+    cohorts=ZERO_CENTRED,
+)
+STANDARDS = {standard.name: standard for standard in (INAUGURAL, ZERO)}

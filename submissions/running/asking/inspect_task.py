@@ -167,7 +167,7 @@ def build_task(
             table=opened.table,
             base=opened.base,
             journal=asking.journal,
-            standard="inaugural" if score else None,
+            standard="" if score else None,
             finish=asking.finish,
         ),
         config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),

@@ -44,7 +44,7 @@ def benchmark_scorer(
     table: str = "responses",
     base: Mapping[str, pa.Table] | None = None,
     journal: Journal | None = None,
-    standard: str | None = "inaugural",
+    standard: str | None = "",
     finish: Callable[[], None] = lambda: None,
 ) -> Scorer:
     """A scorer for a benchmark's task in Inspect.
@@ -54,7 +54,7 @@ def benchmark_scorer(
         table: of the submission, which the answers fill.
         base: its other tables (the narratives that a judge reads).
         journal: holds all answers; None: each score carries its own, which takes memory with every sample.
-        standard: to score under; None counts fates alone.
+        standard: to score under, the benchmark's default for ''; None counts fates alone.
         finish: called when every request has its fate, before the answers are read.
 
     A sample's score is the share of its requests that were answered. The metrics of the whole run are what `fairspace

@@ -69,7 +69,7 @@ class LimitNote:
 def limited(
     opened: Opened, image_parts: Sequence[MadePart] = (), values: Sequence[Detectable] | None = None
 ) -> LimitNote:
-    """What a run of these stimuli and images leaves out, under the benchmark's first standard.
+    """What a run of these stimuli and images leaves out, under the benchmark's default standard.
 
     Args:
         opened: what is asked.
@@ -77,7 +77,7 @@ def limited(
         values: what the run can show; None to have it computed here.
     """
     bench = registered(opened.chosen.benchmark)
-    standard = next(iter(bench.standards.values()))
+    standard = bench.standards[bench.default]
     shares = [_asked(opened, task) for task in opened.parts] + [_made(part) for part in image_parts]
     whole = all(share.requests == share.of_requests for share in shares)
     cut = any(share.stimuli < share.of_stimuli for share in shares)

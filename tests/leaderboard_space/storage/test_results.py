@@ -75,7 +75,7 @@ def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> 
         add_result(LocalStorage(tmp_path), rescore(made, "inaugural"))
         totals[judge] = rescore(made, "inaugural").scored.scores["TBS"].value
     assert len(set(totals.values())) == 3
-    rows = [row for row in folded(tmp_path).board("genres") if row.result]
+    rows = [row for row in folded(tmp_path).board("genres", "inaugural") if row.result]
     assert {row.model: row.scores["TBS"].value for row in rows} == totals
     assert {row.model: row.cohort for row in rows} == {"glm": "GLM", "llama": "Llama", "mistral": "Mistral"}
 

@@ -435,7 +435,7 @@ def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows,
 def test_the_benchmark_names_its_tasks_and_its_parser(told: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     assert BENCHMARK.task_names() == ["narrative", "profile_female", "profile_male", "narrative_analysis"]
     assert all(len(task.ids("v1")) == N and task.samples == 1 for task in BENCHMARK.tasks)
-    assert BENCHMARK.standards == {"inaugural": INAUGURAL}
+    assert (BENCHMARK.standards["inaugural"], BENCHMARK.default) == (INAUGURAL, "zero_centred")
     assert signature(submission(told[:1], []))["parser"].startswith("en_")
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
-from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.submissions.benchmarks.adjustment import Adjustment
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.score import score
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.standards import INAUGURAL, ZERO
+from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
+from tests.metrics.intervals import thorough
 
 COHORT = COHORTS[INAUGURAL.default_cohort]
 
@@ -81,3 +86,57 @@ def test_a_reader_weighs_distances() -> None:
     away = values({"M1": measured("M1", mean + std, low=mean, high=mean + std, expected=100, valid=100)})
     assert score(away, INAUGURAL, Adjustment(weights={"M1": 2.5})).scores["TBS"].value == pytest.approx(2.5)
     assert score(away, INAUGURAL, Adjustment(dropped=frozenset({"M1"}))).scores["TBS"].value == pytest.approx(0)
+
+
+def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
+    """Raw values with these M1 to M8, by a judge of a family."""
+    parts = {name: measured(name, x, low=x, high=x, expected=100, valid=100) for name, x in numbers.items()}
+    return values(parts | {"M4": Value(**{**vars(parts["M4"]), "evidence": {"cohort": judge}})})
+
+
+@pytest.mark.parametrize("judge", COHORTS)
+def test_a_model_without_bias_is_first_under_zero_centred_and_last_under_inaugural(judge: str) -> None:
+    none = of(dict.fromkeys(METRICS, 0.0), judge)
+    for standard, place in ((ZERO, 0), (INAUGURAL, len(MODELS))):
+        totals = [r.scores["TBS"].value or 0 for r in board("genres", standard.name) if r.labels["cohort"] == judge]
+        total = score(none, standard).ranked
+        assert total is not None
+        assert np.searchsorted(sorted(totals), total) == place
+    assert score(none, ZERO).ranked == 0
+
+
+@thorough
+@given(
+    st.lists(st.floats(-50, 50), min_size=8, max_size=8),
+    st.integers(0, 7),
+    st.floats(1, 10),
+    st.booleans(),
+    st.sampled_from(list(COHORTS)),
+)
+def test_a_larger_bias_never_scores_better_under_zero_centred(
+    numbers: list[float], place: int, times: float, other_side: bool, judge: str
+) -> None:
+    larger = list(numbers)
+    larger[place] *= -times if other_side else times
+    before, after = (score(of(dict(zip(METRICS, x, strict=True)), judge), ZERO).ranked for x in (numbers, larger))
+    assert before is not None
+    assert after is not None
+    assert 0 <= before <= after + 1e-9
+
+
+def test_printed_rows_have_a_total_under_zero_centred_and_keep_the_papers_under_inaugural() -> None:
+    rows = {(row.model, row.cohort): row for row in board("genres", "zero_centred")}
+    assert [row.rank for row in rows.values()] == [1, 2, 3, 4, 5, 6] * 3
+    printed = {name: rows["Janus", "Mistral"].scores[name].value or 0 for name in METRICS}
+    total = rows["Janus", "Mistral"].scores["TBS"]
+    assert total.value == pytest.approx(sum(abs(printed[m]) / s for m, s in zip(METRICS, COHORT.std, strict=True)))
+    assert "not printed" in total.evidence["source"]
+    paper = next(r for r in board("genres", "inaugural") if (r.model, r.cohort) == ("Janus", "Mistral"))
+    assert paper.scores["TBS"].value == 6.744
+    assert not any(note.score == "TBS" for row in rows.values() for note in row.footnotes)
+
+
+def test_zero_centred_is_the_default() -> None:
+    assert [row.scores["TBS"].value for row in board("genres")] == [
+        row.scores["TBS"].value for row in board("genres", "zero_centred")
+    ]
