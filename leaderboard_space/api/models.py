@@ -56,7 +56,8 @@ class ValueModel(BaseModel):
 
 
 ROW = (
-    *("entry", "rank", "model", "organisation", "provenance", "visibility", "source", "cohort", "ranked", "unranked"),
+    *("entry", "rank", "model", "organisation", "provenance", "visibility", "source"),
+    *("cohort", "protocol", "group", "ranked", "unranked"),
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
 FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")

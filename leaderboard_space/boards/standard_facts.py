@@ -36,7 +36,7 @@ MEANING = {
 """Parameter -> what it does."""
 _TOLD = (
     *("benchmark", "name", "draft", "note", "date", "why", "ares", "metrics", "metrics_sha256", "calibration"),
-    *("cohort", "cohort_source", "cohorts", "references", "dataset_revisions"),
+    *("cohort", "cohort_source", "cohorts", "references", "dataset_revisions", "together"),
 )
 """Fields that stand in other parts of the page."""
 
@@ -112,6 +112,7 @@ class Origin:
     Args:
         sha256: of its whole document.
         revisions: dataset and revisions, in words.
+        together: group and the protocols that are ranked together in it, in words.
         files: reference file, its sha256, and whether it is still that file.
         metrics_sha256: of its table of metrics, '' where it has none.
         ares: what it says of the classifier, '' where it needs none.
@@ -120,6 +121,7 @@ class Origin:
 
     sha256: str
     revisions: list[str]
+    together: list[str]
     files: list[tuple[str, str, bool]]
     metrics_sha256: str
     ares: str
@@ -132,6 +134,7 @@ def origin(benchmark: str, standard: Any) -> Origin:
     return Origin(
         digest(document(benchmark, standard)),
         [f"{dataset} {', '.join(revisions)}" for dataset, revisions in standard.dataset_revisions.items()],
+        [f"{title}: {', '.join(protocols)}" for title, protocols in standard.together.items()],
         [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
         getattr(standard, "metrics_sha256", ""),
         getattr(standard, "ares", ""),

@@ -113,7 +113,8 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
         return Shown(row, "unranked", "unranked", "; ".join(row.unranked))
     cohort = f" among {row.cohort}" if row.cohort else ""
     among = sum(
-        other.rank is not None and other.cohort == row.cohort for other in state.board(view.benchmark, standard)
+        other.rank is not None and other.ranked_with == row.ranked_with
+        for other in state.board(view.benchmark, standard)
     )
     score = total.format(total.scaled(row.ranked))
     return Shown(row, "ranked", f"rank {row.rank} of {among}{cohort} · {score}", among=among)

@@ -73,6 +73,7 @@ def board(request: Request) -> Response:
         front=_headers(query, table, table.front),
         heads=_headers(query, table, columns),
         columns=columns,
+        protocols=list(dict.fromkeys(row.protocol for row in table.rows)),
         tier=TIER,
         rows=shown,
         count=len(rows),

@@ -107,13 +107,13 @@ def _why(state: State, benchmark: str, entry: str) -> str:
 def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
     """Rows whose model or organisation holds every word of a search, those of a chosen cohort first; without, all."""
     words = plain(q)[:200].casefold().split()
-    cohorts, entries = {row.cohort for row in chosen}, {row.entry for row in chosen}
+    kinds, entries = {row.ranked_with for row in chosen}, {row.entry for row in chosen}
     alike: list[Row] = []
     others: list[Row] = []
     for row in rows:
         text = f"{plain(row.model)} {plain(row.organisation)} {row.entry}".casefold()
         if row.entry not in entries and all(word in text for word in words):
-            (alike if row.cohort in cohorts else others).append(row)
+            (alike if row.ranked_with in kinds else others).append(row)
             if len(alike) == OFFERED:
                 break
     return [*alike, *others][:OFFERED]

@@ -86,6 +86,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         readings={} if full is None else full.readings,
         own=logged,
         standard=standard,
+        protocols=find_benchmark(benchmark).protocols,
         total=total_of(view, row),
         tier=row.tier,
         no_tier=why_no_tier(row),
@@ -140,7 +141,11 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
     """'7 printed rows have no error': a note on rows that limit the range of ranks; '' if there are none."""
-    without = [other for other in rows if other.rank is not None and other.tier is None and other.cohort == row.cohort]
+    without = [
+        other
+        for other in rows
+        if other.rank is not None and other.tier is None and other.ranked_with == row.ranked_with
+    ]
     if row.rank_range is None or not without:
         return ""
     kind = "printed " if all(other.provenance == "published" for other in without) else ""

@@ -51,6 +51,7 @@ class IrisStandard:
         cohort_source: where their figures are.
         references: file in `builders/reference/` that measuring reads -> its sha256.
         dataset_revisions: dataset -> the revisions that it was released for.
+        together: title of a group of rows -> the protocols that are ranked together; others stand each by itself.
         ares: the classifier's revision that it was released with, or that there was none.
         calibration: what S was calibrated on, row by row; empty where the figures are the paper's.
 
@@ -77,6 +78,7 @@ class IrisStandard:
     cohort_source: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
     dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ares: str = ""
     calibration: tuple[Calibrated, ...] = ()
 

@@ -67,7 +67,11 @@ class Standard(Protocol):
 
     @property
     def dataset_revisions(self) -> Mapping[str, tuple[str, ...]]:
-        """Dataset -> the revisions that it was released for."""
+        """Dataset -> the revisions that it was released for. It ranks answers to the items of these alone."""
+
+    @property
+    def together(self) -> Mapping[str, tuple[str, ...]]:
+        """Title of a group of rows -> the protocols that it ranks together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,17 @@ class Documented:
     cohort_source: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
     dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def protocol_group(standard: Standard, protocol: str) -> str:
+    """The rows that a protocol's rows are ranked with: the title of their group, else those of the same protocol."""
+    return next((title for title, names in standard.together.items() if protocol in names), protocol)
+
+
+def scores_revision(standard: Standard, revision: str) -> bool:
+    """Whether a standard was released for a dataset revision."""
+    return all(revision in revisions for revisions in standard.dataset_revisions.values())
 
 
 @dataclass(frozen=True)
@@ -150,6 +165,9 @@ class Benchmark:
             they are measured against these.
         printed_values: numbers that a row of the paper prints, a table -> the raw values that they stand for.
         cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
+        protocols: name of a protocol, of a printed or a scored row -> how its values were measured, in a sentence. Rows
+            of one protocol are ranked together, those of several only where the standard says so (`together`).
+        protocol_of: signature of a result, its scores -> its protocol; the dataset revision unless there is more to it.
         baseline: name of a trivial model, seed -> the tables that it hands in.
         power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
         about: what pages say of it in words.
@@ -186,6 +204,10 @@ class Benchmark:
     row_readings: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
     label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
     cohort_of: Callable[[Scored], str] = lambda scored: ""
+    protocols: Mapping[str, str] = field(default_factory=dict)
+    protocol_of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get(
+        "dataset_revision", ""
+    )
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
     headline: tuple[str, ...] = ()
     read: Callable[[Submission], Any] = lambda submission: submission
@@ -210,6 +232,11 @@ class Benchmark:
     def table_of(self, scored: Scored, standard: Any, adjustment: Adjustment = AS_RELEASED) -> ScoringTable:
         """The table that scores under a standard and an adjustment were made by."""
         return self.scoring(self.resolve_standard(standard, scored.labels), adjustment)
+
+    def default_for(self, revision: str) -> str:
+        """The default standard, or for answers to a dataset revision that it does not rank the first that does."""
+        names = (self.default, *self.standards)
+        return next((name for name in names if scores_revision(self.standards[name], revision)), self.default)
 
     def task(self, name: str) -> Task:
         """The task of that name."""

@@ -16,7 +16,9 @@ from fairspace.builders.registry import paper
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 
-__all__ = ["Footnote", "Published", "published"]
+__all__ = ["PRINTED", "Footnote", "Published", "published"]
+PRINTED = "paper"
+"""The protocol of printed rows, unless a benchmark says more."""
 
 
 @lru_cache
@@ -56,6 +58,7 @@ class Published:
         values: further printed figures by name.
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         footnotes: remarks on contradicting numbers.
+        protocol: how its values were measured, one of `Benchmark.protocols`.
     """
 
     model: str
@@ -68,6 +71,7 @@ class Published:
     values: Mapping[str, Value] = field(default_factory=dict)
     cohort: str = ""
     footnotes: tuple[Footnote, ...] = ()
+    protocol: str = PRINTED
 
 
 def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:

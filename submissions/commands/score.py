@@ -107,11 +107,14 @@ def _is_result(path: Path) -> bool:
 
 
 def _rescored(path: Path, standard: str) -> Result:
+    from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.results.scoring import load_result, rescore
 
     if not path.is_file():
         raise UsageError(f"There is no result {path}; `fairspace score` writes one with --out.")
-    return rescore(load_result(path), standard)
+    result = load_result(path)
+    fit = benchmark(result.benchmark).default_for(result.signature.get("dataset_revision", ""))
+    return rescore(result, standard or fit)
 
 
 def _scored(

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.benchmark import Scored, protocol_group
 from fairspace.submissions.benchmarks.published import Footnote, Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.facts import facts_of, published_facts
@@ -120,10 +120,13 @@ def entry(result: Result) -> str:
 def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
     """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
     find_standard(find_benchmark(benchmark), standard)
-    return tuple(_published_row(benchmark, number, row) for number, row in enumerate(published(benchmark, standard), 1))
+    rows = enumerate(published(benchmark, standard), 1)
+    return tuple(_published_row(benchmark, standard, number, row) for number, row in rows)
 
 
-def _published_row(benchmark: str, number: int, row: Published) -> Row:
+def _published_row(benchmark: str, standard: str, number: int, row: Published) -> Row:
+    bench = find_benchmark(benchmark)
+    protocol = row.protocol if bench.protocols else ""
     value = row.scores.get(row.ranking)
     return Row(
         entry=f"p-{number:02}",
@@ -134,6 +137,8 @@ def _published_row(benchmark: str, number: int, row: Published) -> Row:
         scores=row.scores,
         labels=row.labels,
         cohort=row.cohort,
+        protocol=protocol,
+        group=protocol_group(bench.standards[standard], protocol),
         ranked=None if row.unranked or value is None else value.value,
         unranked=row.unranked,
         footnotes=row.footnotes,
@@ -167,7 +172,8 @@ def _unscored(result: Result, standard: str) -> Result:
 
 
 def _row_of(result: Result) -> Row:
-    meta = result.meta
+    meta, bench = result.meta, find_benchmark(result.benchmark)
+    protocol = bench.protocol_of(result.signature, result.scored) if bench.protocols else ""
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(
         entry=entry(result),
@@ -177,7 +183,9 @@ def _row_of(result: Result) -> Row:
         source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
         scores=result.scored.scores,
         labels=result.scored.labels,
-        cohort=find_benchmark(result.benchmark).cohort_of(result.scored),
+        cohort=bench.cohort_of(result.scored),
+        protocol=protocol,
+        group=protocol_group(bench.standards[result.standard], protocol),
         ranked=result.scored.ranked,
         unranked=result.scored.unranked,
         remarks=limits_of(result),
@@ -190,23 +198,25 @@ def _row_of(result: Result) -> Row:
 
 
 def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:
-    """Rows with their ranks, best first within each cohort, then the unranked ones; ties share a rank.
+    """Rows with their ranks, best first within each cohort and group, then the unranked ones; ties share a rank.
 
     A baseline stands where its number puts it and takes no rank: it is a line to compare with, not a model.
     """
     sign = -1.0 if find_benchmark(benchmark).higher_is_better else 1.0
 
-    def order(row: Row) -> tuple[bool, str, float, str, str]:
+    def order(row: Row) -> tuple[bool, tuple[str, str], float, str, str]:
         number = math.inf if row.ranked is None else sign * row.ranked
-        return row.ranked is None, row.cohort, number, row.model.casefold(), row.entry
+        return row.ranked is None, row.ranked_with, number, row.model.casefold(), row.entry
 
     rows = sorted(rows, key=order)
-    by_cohort: dict[str, list[float]] = {}
+    numbers: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         if row.ranked is not None and row.provenance != "baseline":
-            by_cohort.setdefault(row.cohort, []).append(row.ranked)
+            numbers.setdefault(row.ranked_with, []).append(row.ranked)
     return [
-        replace(row, rank=bisect_left(by_cohort[row.cohort], sign * row.ranked, key=lambda number: sign * number) + 1)
+        replace(
+            row, rank=bisect_left(numbers[row.ranked_with], sign * row.ranked, key=lambda number: sign * number) + 1
+        )
         if row.ranked is not None and row.provenance != "baseline"
         else row
         for row in rows

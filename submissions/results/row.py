@@ -30,6 +30,8 @@ class Row:
         scores: name -> value with state, bounds and coverage.
         labels: other outcomes (profile codes).
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
+        protocol: how its values were measured, one of `Benchmark.protocols`; '' where the benchmark has none.
+        group: title of a group of protocols; rows are ranked among rows of the same cohort and group.
         ranked: the number that ranks go by, None if unranked.
         rank: 1 is best; equal numbers share a rank; None if unranked or a baseline.
         unranked: every reason why there is no rank.
@@ -53,6 +55,8 @@ class Row:
     scores: Mapping[str, Value]
     labels: Mapping[str, str] = field(default_factory=dict)
     cohort: str = ""
+    protocol: str = ""
+    group: str = ""
     ranked: float | None = None
     rank: int | None = None
     unranked: tuple[str, ...] = ()
@@ -65,3 +69,8 @@ class Row:
     tier: int | None = None
     rank_range: tuple[int, int] | None = None
     chances: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ranked_with(self) -> tuple[str, str]:
+        """Cohort and group: rows of which both are equal have ranks and tiers in common."""
+        return self.cohort, self.group

@@ -53,6 +53,8 @@ _FIELDS = (
     RowField("visibility", str, "the evidence for the figures"),
     RowField("source", str, header="Source"),
     RowField("cohort", str, "rows are ranked within their cohort"),
+    RowField("protocol", str, "how its values were measured", header="Protocol"),
+    RowField("group", str, "rows are ranked within their cohort and this group of protocols"),
     RowField("ranked", float | None, "the number that decides the rank: the worst case"),
     RowField("unranked", list[str], "all reasons why there is no rank"),
     RowField("remarks", list[str]),

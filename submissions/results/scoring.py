@@ -11,7 +11,7 @@ from typing import Any
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import read_rows, summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, scores_revision
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
@@ -55,14 +55,21 @@ def _scored(
     standard: Any,
     meta: Mapping[str, Any],
     run: Sequence[Mapping[str, Any]],
+    revision: str,
     draws: Draws | None,
     adjustment: Adjustment = AS_RELEASED,
 ) -> Scored:
-    """What a standard makes of values. A run of a part of the benchmark has its scores, but never a rank."""
+    """What a standard makes of values.
+
+    A run of a part of the benchmark has its scores, but never a rank; nor have answers to items of a dataset revision
+    that the standard was not released for.
+    """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, draws, standard, adjustment)
     marks = _limits(meta, run)
+    if not scores_revision(standard, revision):
+        marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
 
 
@@ -80,7 +87,7 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
 
     Args:
         submission: as it was checked.
-        standard: name of the standard; the benchmark's default for ''.
+        standard: name of the standard; the default of the submission's dataset revision for ''.
         resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
     """
     from fairspace.submissions.version import VERSION
@@ -88,7 +95,7 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
     if submission.images is not None:
         raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
     bench = benchmark(submission.meta.benchmark)
-    chosen = find_standard(bench, standard)
+    chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     records = bench.read(submission)
     values: Mapping[str, Value] = bench.measure(records)
     times = resamples_setting() if resamples is None else resamples
@@ -115,7 +122,7 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
-    scored = _scored(bench, values, chosen, meta, run, draws)
+    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws)
     counts = bench.counts(records) if times else {}
     readings = summarise(rows, bench, submission.meta.dataset_revision)
     return Result(bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings)
@@ -134,7 +141,8 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
         if adjustment.reference == OWN:
             values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
-    scored = _scored(bench, values, chosen, result.meta, result.run, draws, adjustment)
+    revision = result.signature.get("dataset_revision", "")
+    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, adjustment)
     signature = {**result.signature, "standard": chosen.name}
     return replace(result, standard=chosen.name, scored=scored, signature=signature)
 

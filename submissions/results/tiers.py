@@ -129,8 +129,8 @@ def tiered(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustme
         changed: what a reader changed about it.
     """
     with_tiers = list(rows)
-    for cohort in dict.fromkeys(row.cohort for row in rows if row.rank is not None):
-        alike = [place for place, row in enumerate(rows) if row.rank is not None and row.cohort == cohort]
+    for ranked_with in dict.fromkeys(row.ranked_with for row in rows if row.rank is not None):
+        alike = [place for place, row in enumerate(rows) if row.rank is not None and row.ranked_with == ranked_with]
         places = [place for place in alike if _has_draws(rows[place])]
         models, kept = _cohort([rows[place] for place in places], benchmark, standard, changed)
         places = [places[number] for number in kept]

@@ -47,7 +47,7 @@ def as_model(submission: Submission, name: str) -> Result:
         bench.designs(bench.read(submission)), bench.measure(bench.read(submission)), RESAMPLES, bench.drawn
     )
     meta = {"model": name, "revision": "1", "organisation": "tests", "licence": "MIT"}
-    signature = {"submission": name}
+    signature = {"submission": name, "dataset_revision": submission.meta.dataset_revision}
     measured = Result(bench.name, "inaugural", meta, values, Scored({}, "", None), signature, draws=draws)
     return rescore(measured, "inaugural", errors=False)
 

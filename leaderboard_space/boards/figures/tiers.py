@@ -95,8 +95,8 @@ def _figure(rows: Sequence[Row], height: int) -> go.Figure:
     )
 
 
-def _band(row: Row) -> tuple[str, int | None]:
-    return row.cohort, row.tier
+def _band(row: Row) -> tuple[tuple[str, str], int | None]:
+    return row.ranked_with, row.tier
 
 
 TIERS = Figure(

@@ -40,14 +40,16 @@ def column_sets(
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
     up = find_benchmark(view.benchmark).higher_is_better
     total = _total(part.total, rows, notes, up)
-    cohort = (_text("cohort", view.cohort, lambda row: row.cohort),) if view.cohort else ()
+    kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
+    if len({row.protocol for row in rows}) > 1:
+        kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
     figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
     remarks_column = _text("remarks", "Remarks", remarks)
     scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
     labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
     parts = tuple(_coverage(column, up) for column in (part.total, *part.columns))
     sets = {
-        "scores": (total, *cohort, figures, *scores, remarks_column),
+        "scores": (total, *kinds, figures, *scores, remarks_column),
         "uncertainty": (total, *_uncertainty(part.total, up)),
         "profile": (total, figures, *labels),
         "coverage": (total, _worst(part.total, up), *parts, remarks_column),

@@ -31,7 +31,8 @@ PERCEIVED = (
 STATES = ("value", "undefined", "not run", "incomplete")
 """What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
 ABOUT = (
-    *("rank", "entry", "model", "organisation", "figures", "cohort", "ranked", "tier", "rank_best", "rank_worst"),
+    *("rank", "entry", "model", "organisation", "figures", "cohort", "protocol", "group", "ranked"),
+    *("tier", "rank_best", "rank_worst"),
     *("unranked", "remarks", "parameters", "architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
 )
 """Columns of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row could have

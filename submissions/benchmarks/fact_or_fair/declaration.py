@@ -63,6 +63,12 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
+    protocols={
+        "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
+        "and subjective images are made for one prompt a topic.",
+        "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
+        "images are made for three prompts a topic.",
+    },
     standards=STANDARDS,
     score=score,
     higher_is_better=True,

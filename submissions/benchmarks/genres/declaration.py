@@ -72,6 +72,11 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
+    protocols={
+        "paper": "As printed: the authors' scenarios and images, narratives parsed by spaCy's en_core_web_sm.",
+        "v1": "Our scenarios and images, narratives parsed by the pipeline that the row names.",
+        "upstream": "The authors' prompts and images, narratives parsed by the pipeline that the row names.",
+    },
     standards=STANDARDS,
     default_standard=ZERO.name,
     score=score,

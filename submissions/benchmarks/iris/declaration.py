@@ -86,6 +86,10 @@ BENCHMARK = Benchmark(
     tasks=TASKS,
     read=read,
     measure=measure,
+    protocols={
+        "paper": "As printed: images labelled by the authors' ARES, all other steps by their code.",
+        "v1": "Our pictures, questions and pairs; images labelled by the classifier that the row names.",
+    },
     standards=STANDARDS,
     score=score,
     higher_is_better=True,

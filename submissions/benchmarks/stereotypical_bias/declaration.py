@@ -65,6 +65,10 @@ BENCHMARK = Benchmark(
     compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
     row_readings=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
     label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
+    protocols={
+        "paper": "As printed: pairs of UTKFace faces and pictures of the authors.",
+        "v1": "Our pairs of UTKFace faces, and pictures that we draw or make.",
+    },
     standards={INAUGURAL.name: INAUGURAL},
     score=score,
     higher_is_better=False,

@@ -14,19 +14,23 @@ from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 
 _ROW = (
-    *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "source", "cohort"),
+    *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "source"),
+    *("cohort", "protocol", "group"),
     *("ranked", "unranked", "remarks", "labels", "chances"),
 )
 """Fields of a row in JSON, before its scores."""
 
 
 def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
-    """Print the board of one benchmark, a table for each cohort: rows of different cohorts have no common rank."""
+    """Print the board of one benchmark, a table for each kind of rows that have ranks in common."""
     bench = benchmark(name)
-    for cohort in dict.fromkeys(row.cohort for row in rows):
-        shown = [row for row in rows if row.cohort == cohort]
-        title = f"{bench.title}, standard {standard}" + (f": {cohort}" if cohort else "")
+    for cohort, group in dict.fromkeys(row.ranked_with for row in rows):
+        shown = [row for row in rows if row.ranked_with == (cohort, group)]
+        of = ", ".join(filter(None, (cohort, group and f"protocol {group}")))
+        title = f"{bench.title}, standard {standard}" + (f": {of}" if of else "")
         _cohort(title, with_errors(shown, standard), bench.headline)
+        for protocol in dict.fromkeys(row.protocol for row in shown if row.protocol):
+            OUT.print(f"{protocol}: {bench.protocols[protocol]}", style="dim")
 
 
 def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:

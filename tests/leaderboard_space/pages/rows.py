@@ -29,5 +29,5 @@ def entry_of(site: Opened, model: str) -> str:
 
 def models(site: Opened, address: str) -> list[str]:
     """The models of a board's page, in their order."""
-    names = {row.entry: row.model for row in site.space.state.board(BENCHMARK)}
+    names = {row.entry: row.model for row in site.space.state.board(BENCHMARK, "inaugural")}
     return [names[entry] for entry in entries(page(site, address))]

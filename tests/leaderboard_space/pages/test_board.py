@@ -19,7 +19,7 @@ BOARD = f"/?benchmark={BENCHMARK}"
 def test_the_first_page_is_the_first_benchmark_by_rank(site: Opened) -> None:
     text = page(site, "/")
     assert 'aria-sort="ascending" class="rank"' in text
-    assert entries(text) == [row.entry for row in site.space.state.board("iris")]
+    assert entries(text) == [row.entry for row in site.space.state.board("iris", "inaugural")]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_filters_leave_the_rows_that_fit(site: Opened, filters: str, found: list
 
 
 def test_filters_of_published_rows(site: Opened) -> None:
-    rows = site.space.state.board(BENCHMARK)
+    rows = site.space.state.board(BENCHMARK, "inaugural")
     published = [row.model for row in rows if row.provenance == "published"]
     assert models(site, f"{BOARD}&provenance=published") == published
 
 
 def test_sorting_both_ways_leaves_rows_without_a_number_last(site: Opened) -> None:
-    shown = {row.entry: row.scores["gender_occupation"].value for row in site.space.state.board(BENCHMARK)}
+    shown = {row.entry: row.scores["gender_occupation"].value for row in site.space.state.board(BENCHMARK, "inaugural")}
     for sort, falling in (("gender_occupation", False), ("-gender_occupation", True)):
         numbers = [shown[entry] for entry in entries(page(site, f"{BOARD}&sort={sort}"))]
         there = [number for number in numbers if number is not None]
@@ -111,7 +111,7 @@ def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None
     pages = [entries(page(site, f"{BOARD}&sort=model&page={number}")) for number in (1, 2, 3)]
     assert [len(one) for one in pages[:2]] == [100, 100]
     everything = [entry for one in pages for entry in one]
-    assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK)) > MANY
+    assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK, "inaugural")) > MANY
     assert entries(page(site, f"{BOARD}&sort=model&page=9")) == pages[2]
 
 
@@ -137,7 +137,7 @@ def test_a_permalink_tells_of_a_row_that_was_withdrawn(site: Opened) -> None:
 
 
 def test_a_permalink_opens_the_table_that_its_rows_stand_in(site: Opened) -> None:
-    rows = site.space.state.board("fact_or_fair")
+    rows = site.space.state.board("fact_or_fair", "inaugural")
     image = next(row.entry for row in rows if row.cohort == "image model")
     assert entries(page(site, f"/?benchmark=fact_or_fair&models={image}")) == [image]
 

@@ -43,8 +43,8 @@ def test_the_60_values_stand_side_by_side(iris: Opened) -> None:
 
 
 def test_printed_values_are_those_of_the_paper_and_others_are_not_printed() -> None:
-    bagel = next(row for row in published_rows("iris") if row.model == "Bagel")
-    found = {line.name: line.cells[0] for those in lines("iris", [bagel]).values() for line in those}
+    bagel = next(row for row in published_rows("iris", "inaugural") if row.model == "Bagel")
+    found = {line.name: line.cells[0] for those in lines("iris", [bagel], "inaugural").values() for line in those}
     assert found["RD_gender"].text == f"{bagel.values['IFS_Gen.RD_gender'].value:.4f}"
     assert found["Penalty_delta_GSR"].text == "0.3332"
     assert found["ac_diff_gender"].text == "not printed"
@@ -52,8 +52,8 @@ def test_printed_values_are_those_of_the_paper_and_others_are_not_printed() -> N
 
 
 def test_differences_are_to_the_first_model() -> None:
-    one, other = published_rows("iris")[:2]
-    line = lines("iris", [one, other])["Scores"][0]
+    one, other = published_rows("iris", "inaugural")[:2]
+    line = lines("iris", [one, other], "inaugural")["Scores"][0]
     first, second = (row.scores[line.name].value for row in (one, other))
     assert first is not None
     assert second is not None
@@ -63,8 +63,14 @@ def test_differences_are_to_the_first_model() -> None:
 
 
 def test_printed_shares_stand_as_printed_and_differ_in_points() -> None:
-    one, other = [row for row in published_rows("fact_or_fair") if "llm_factuality_gender" in row.scores][:2]
-    line = next(line for line in lines("fact_or_fair", [one, other])["Scores"] if line.name == "llm_factuality_gender")
+    one, other = [row for row in published_rows("fact_or_fair", "inaugural") if "llm_factuality_gender" in row.scores][
+        :2
+    ]
+    line = next(
+        line
+        for line in lines("fact_or_fair", [one, other], "inaugural")["Scores"]
+        if line.name == "llm_factuality_gender"
+    )
     first, second = (float(row.scores[line.name].evidence["printed"].split()[0]) for row in (one, other))
     assert [cell.text for cell in line.cells] == [f"{first:.2f} %", f"{second:.2f} %"]
     assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.2f}"
@@ -122,7 +128,7 @@ def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> 
 
 def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(iris: Opened) -> None:
     """The constant answerer is no more competent than itself."""
-    row = next(row for row in iris.space.state.board("iris") if row.model == "flat")
+    row = next(row for row in iris.space.state.board("iris", "inaugural") if row.model == "flat")
     for score in ("BIS_Gen", "IFS_Gen"):  # one sector below its floor leaves the whole task without a profile
         cell = heat(row, score, 0.0)
         assert (cell.step, cell.reached) == (None, False)
@@ -131,7 +137,7 @@ def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(ir
 
 
 def test_the_letter_of_fidelity_says_what_it_means_under_its_standard() -> None:
-    bagel = next(row for row in published_rows("iris") if row.model == "Bagel")
+    bagel = next(row for row in published_rows("iris", "inaugural") if row.model == "Bagel")
     understanding, generation = profiles(bagel, "inaugural")
     assert "E-IRIS-04" in understanding.caution
     assert "rises with drift" in dict(understanding.meanings)["Distorted"]
@@ -147,11 +153,11 @@ def test_numbers_of_the_space_stand_once_and_broken_profiles_are_marked_in_lists
 
 
 def test_printed_profiles_that_break_their_rule_say_so() -> None:
-    found = {row.model: profiles(row, "inaugural") for row in published_rows("iris")}
+    found = {row.model: profiles(row, "inaugural") for row in published_rows("iris", "inaugural")}
     assert [(one.code, one.formula) for one in found["Bagel"]] == [("UDF", "UAR"), ("UAF", "")]
     assert sum(bool(one.formula) for both in found.values() for one in both) == 7
     assert {one.missing for one in found["FLUX.1-dev"]} == {"no number for IFS_Und, RFS_Und, BIS_Und", "not printed"}
-    members = by_archetype(published_rows("iris"), "inaugural")
+    members = by_archetype(published_rows("iris", "inaugural"), "inaugural")
     assert list(members) == list(ARCHETYPES)
     assert ("Bagel", "generation") in [(row.model, one.task.lower()) for row, one in members["UAF"]]
 
@@ -179,14 +185,14 @@ def test_changed_parameters_are_told_with_what_they_were() -> None:
 
 
 def test_moves_say_who_won_and_lost_places() -> None:
-    one, two = (replace(row, rank=place) for place, row in enumerate(published_rows("iris")[:2], 1))
+    one, two = (replace(row, rank=place) for place, row in enumerate(published_rows("iris", "inaugural")[:2], 1))
     turned = [replace(two, rank=1), replace(one, rank=2)]
     assert [move.change for move in moves(turned, [one, two])] == ["up 1", "down 1"]
     assert [move.change for move in moves([replace(one, rank=None)], [one])] == ["no rank here"]
 
 
 def test_models_of_the_chosen_cohort_are_offered_first(iris: Opened) -> None:
-    for row in (rows := published_rows("fact_or_fair")):
+    for row in (rows := published_rows("fact_or_fair", "inaugural")):
         text = page(iris, f"/compare?benchmark=fact_or_fair&models={row.entry}")
         offers = text[text.index('class="offers"') :]
         cohorts = re.findall(r", (language model|image model)</span>", offers[: offers.index("</ul>")])

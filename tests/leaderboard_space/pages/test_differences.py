@@ -66,7 +66,7 @@ def test_two_models_are_told_apart_where_their_tiers_are(away: float) -> None:
 def test_the_comparison_prints_a_difference_within_its_interval() -> None:
     """The second's draws lie 0.1 above its value, as those of a biased score do."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.3, 0.1 + waves(0.01, 4)))
-    line = next(line for line in lines(BENCH, [rows["a"], rows["b"]])["Scores"] if line.name == "total")
+    line = next(line for line in lines(BENCH, [rows["a"], rows["b"]], "inaugural")["Scores"] if line.name == "total")
     cell = line.cells[1]
     low, _, high = cell.between.removeprefix("difference ").partition(":")[0].partition(" to ")
     numbers = [float(text.replace("\N{MINUS SIGN}", "-")) for text in (low, cell.difference, high)]

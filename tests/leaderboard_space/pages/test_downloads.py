@@ -44,7 +44,7 @@ def test_all_three_hold_the_rows_of_the_board_in_its_order(site: Opened, filters
 
 def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
     partial = entry_of(site, "Partial")
-    row = next(row for row in site.space.state.board(BENCHMARK) if row.entry == partial)
+    row = next(row for row in site.space.state.board(BENCHMARK, "inaugural") if row.entry == partial)
     from_csv = _csv(_file(site, f"{AT}.csv?models={partial}"))[0]
     from_parquet = _parquet(_file(site, f"{AT}.parquet?models={partial}")).to_pylist()[0]
     from_json = orjson.loads(_file(site, f"{AT}.json?models={partial}"))["rows"][0]
@@ -65,7 +65,7 @@ def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
 
 def test_printed_shares_have_their_printed_digits(site: Opened) -> None:
     rows = {row["entry"]: row for row in _csv(_file(site, "/download/fact_or_fair/inaugural.csv"))}
-    shown = [row for row in published_rows("fact_or_fair") if row.entry in rows]
+    shown = [row for row in published_rows("fact_or_fair", "inaugural") if row.entry in rows]
     assert len(shown) > 2
     for row in shown:
         for name, value in row.scores.items():

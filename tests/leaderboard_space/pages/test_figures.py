@@ -129,7 +129,9 @@ def test_bounds_are_drawn_and_told() -> None:
 
 def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
     """The refusing baseline answers nothing rightly and treats nobody fairly; what it was not asked has no number."""
-    refusing = next(row for row in drawn.space.state.board("fact_or_fair") if row.model.endswith("refusing"))
+    refusing = next(
+        row for row in drawn.space.state.board("fact_or_fair", "inaugural") if row.model.endswith("refusing")
+    )
     assert {value.value for name, value in refusing.scores.items() if "llm" in name} == {0.0}
     assert {value.state for name, value in refusing.scores.items() if "t2i" in name} <= {"not_run", "undefined"}
     table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "scores", (refusing.entry,)).table

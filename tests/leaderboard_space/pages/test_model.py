@@ -8,7 +8,7 @@ from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_o
 def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> None:
     entry = entry_of(site, "Aurora")
     text = page(site, f"/model/{BENCHMARK}/{entry}")
-    row = next(row for row in site.space.state.board(BENCHMARK) if row.entry == entry)
+    row = next(row for row in site.space.state.board(BENCHMARK, "inaugural") if row.entry == entry)
     assert row.result is not None
     for name in (*row.scores, *row.values):
         assert f'/model/{BENCHMARK}/{entry}/evidence/{name}?standard=inaugural">{name}</a>' in text

@@ -38,7 +38,7 @@ def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 
 def entry(sure: Opened, model: str) -> str:
-    return next(row.entry for row in sure.space.state.board(BENCH) if row.model == model)
+    return next(row.entry for row in sure.space.state.board(BENCH, "inaugural") if row.model == model)
 
 
 def cells(text: str) -> dict[str, list[str]]:
@@ -55,10 +55,10 @@ def cells(text: str) -> dict[str, list[str]]:
 
 def test_the_board_shows_tiers_and_intervals(sure: Opened) -> None:
     found = cells(page(sure, BOARD))
-    tiers = {row.model: row.tier for row in sure.space.state.board(BENCH) if row.result is not None}
+    tiers = {row.model: row.tier for row in sure.space.state.board(BENCH, "inaugural") if row.result is not None}
     assert tiers == {"best": 1, "close": 1, "far": 2}
     assert {model: found[model][2] for model in tiers} == {model: str(tier) for model, tier in tiers.items()}
-    printed = next(row.model for row in sure.space.state.board(BENCH) if row.result is None)
+    printed = next(row.model for row in sure.space.state.board(BENCH, "inaugural") if row.result is None)
     assert found[printed][2] == "– printed"
     assert any("0.1804 to 0.2196" in cell for cell in found["best"])  # 1.96 errors of 0.01 on either side
 
@@ -107,8 +107,8 @@ def test_the_comparison_has_the_intervals_of_raw_values(sure: Opened) -> None:
 
 
 def test_a_range_of_ranks_says_who_has_no_error(sure: Opened) -> None:
-    printed = [row for row in sure.space.state.board(BENCH) if row.rank is not None and row.tier is None]
-    rows = sure.space.state.board(BENCH)
+    printed = [row for row in sure.space.state.board(BENCH, "inaugural") if row.rank is not None and row.tier is None]
+    rows = sure.space.state.board(BENCH, "inaugural")
     best = next(row for row in rows if row.model == "best")
     one = replace(best, model="printed", provenance="published", tier=None, rank_range=None)
     assert without_error([*rows, one], best).startswith(f"{len(printed) + 1} printed row")

@@ -50,12 +50,12 @@ def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
     found = state.full(event.body["entry"])
     assert found is not None
     assert found.dumps() == scored.dumps()
-    (row,) = [row for row in state.board("fact_or_fair") if row.result]
+    (row,) = [row for row in state.board("fact_or_fair", "inaugural") if row.result]
     assert (row.scores, row.ranked, row.labels) == (scored.scored.scores, scored.scored.ranked, scored.scored.labels)
     assert [v.to_json() for v in row.values.values()] == [
         replace(v, evidence={}).to_json() for v in scored.values.values()
     ]
-    assert not [row for row in state.board("iris") if row.result]
+    assert not [row for row in state.board("iris", "inaugural") if row.result]
     assert state.full("nothing") is None
 
 
@@ -71,7 +71,14 @@ def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> 
     totals = {}
     for judge in ("glm", "llama", "mistral"):
         values["M4"] = replace(values["M4"], evidence={"cohort": judge, "mean": {}})
-        made = Result("genres", "inaugural", {"model": judge}, values, Scored({}, "TBS", None), {"submission": judge})
+        made = Result(
+            "genres",
+            "inaugural",
+            {"model": judge},
+            values,
+            Scored({}, "TBS", None),
+            {"submission": judge, "dataset_revision": "v1"},
+        )
         add_result(LocalStorage(tmp_path), rescore(made, "inaugural"))
         totals[judge] = rescore(made, "inaugural").scored.scores["TBS"].value
     assert len(set(totals.values())) == 3
@@ -150,7 +157,7 @@ def test_a_baseline_of_an_older_version_gives_its_place_on_the_board_to_the_newe
     assert ("fact_or_fair", "stereotyped") not in bundled.missing(state)
     assert len(bundled.missing(state)) == 4 * 5 - 1
     assert len(state.entries()) == 3
-    (row,) = [row for row in state.board("fact_or_fair") if row.provenance == "baseline"]
+    (row,) = [row for row in state.board("fact_or_fair", "inaugural") if row.provenance == "baseline"]
     assert row.result is not None
     assert row.result.meta["revision"] == found.meta["revision"]
 
@@ -164,7 +171,7 @@ def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_
     entry = add_result(storage, lacking).body["entry"]
     state = folded(tmp_path)
     for _ in range(2):
-        rows = {row.entry: row for row in state.board("fact_or_fair") if row.result}
+        rows = {row.entry: row for row in state.board("fact_or_fair", "inaugural") if row.result}
     assert len(rows) == 2
     row = rows.pop(entry)
     assert (row.rank, row.ranked, row.unranked) == (None, None, (UNSCORABLE,))

@@ -115,7 +115,7 @@ def test_a_stored_result_with_facts_that_cannot_be_is_refused(change: Callable[[
 def test_every_model_that_the_papers_print_has_reviewed_facts_with_their_source() -> None:
     lines = {(line["benchmark"], line["model"]): line for line in table("model_facts")}
     assert len(lines) == len(table("model_facts"))
-    assert set(lines) == {(name, row.model) for name in NAMES for row in published(name)}
+    assert set(lines) == {(name, row.model) for name in NAMES for row in published(name, "inaugural")}
     for line in lines.values():
         assert line["source"]
         assert line["architecture"] in ("", *ARCHITECTURES)
@@ -124,18 +124,20 @@ def test_every_model_that_the_papers_print_has_reviewed_facts_with_their_source(
 
 
 def test_published_rows_say_what_is_certain_and_leave_out_the_rest() -> None:
-    iris = {row.model: row.facts for row in published_rows("iris")}
+    iris = {row.model: row.facts for row in published_rows("iris", "inaugural")}
     assert iris["FLUX.1-dev"].parameters == 12
     assert iris["FLUX.1-dev"].tasks == ("generation_neutral", "generation_steer")
     assert iris["Qwen2.5-VL"].tasks == ("occupation", "tournament", "pair")
     assert iris["Bagel"].tasks == tuple(benchmark("iris").task_names())
-    midjourney = next(row.facts for row in published_rows("fact_or_fair") if row.model == "Midjourney")
+    midjourney = next(row.facts for row in published_rows("fact_or_fair", "inaugural") if row.model == "Midjourney")
     assert midjourney == Facts("proprietary", "", None, False, ("t2i_objective", "t2i_subjective"))
-    ensemble = next(row.facts for row in published_rows("stereotypical_bias") if row.model == "Ensemble")
+    ensemble = next(row.facts for row in published_rows("stereotypical_bias", "inaugural") if row.model == "Ensemble")
     assert ensemble == Facts(tasks=tuple(benchmark("stereotypical_bias").task_names()))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_standard_changes_no_fact(name: str) -> None:
     for standard in benchmark(name).standards:
-        assert [row.facts for row in published_rows(name, standard)] == [row.facts for row in published_rows(name)]
+        assert [row.facts for row in published_rows(name, standard)] == [
+            row.facts for row in published_rows(name, "inaugural")
+        ]

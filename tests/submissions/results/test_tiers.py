@@ -37,7 +37,15 @@ def result(model: str, level: float, noise: np.ndarray, missing: int = 0, **meta
     }
     draws = keep(names, np.repeat(level + noise[:, None], len(names), axis=1))
     about = {**META, **meta, "model": model}
-    made = Result(BENCH, "inaugural", about, values | shares, Scored({}, "", None), {"submission": model}, draws=draws)
+    made = Result(
+        BENCH,
+        "inaugural",
+        about,
+        values | shares,
+        Scored({}, "", None),
+        {"submission": model, "dataset_revision": "v1"},
+        draws=draws,
+    )
     return rescore(made, "inaugural", errors=False)
 
 

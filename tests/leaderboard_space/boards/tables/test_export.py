@@ -16,7 +16,10 @@ from fairspace.submissions.results.board import published_rows
 def test_no_text_of_a_list_begins_a_formula(tmp_path: Path) -> None:
     state = State(LocalStorage(tmp_path))
     row = replace(
-        published_rows("stereotypical_bias")[0], unranked=("=cmd()", "@SUM(A1)"), remarks=("plain", " +1"), tier=3
+        published_rows("stereotypical_bias", "inaugural")[0],
+        unranked=("=cmd()", "@SUM(A1)"),
+        remarks=("plain", " +1"),
+        tier=3,
     )
     (cells,) = csv.DictReader(io.StringIO(as_csv([row], state).decode("utf-8-sig"), newline=""))
     assert cells["unranked"] == "'=cmd(); '@SUM(A1)"
