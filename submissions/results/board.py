@@ -204,9 +204,12 @@ def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:
     """
     sign = -1.0 if find_benchmark(benchmark).higher_is_better else 1.0
 
-    def order(row: Row) -> tuple[bool, tuple[str, str], float, str, str]:
+    rows = list(rows)
+    groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
+
+    def order(row: Row) -> tuple[bool, str, int, float, str, str]:
         number = math.inf if row.ranked is None else sign * row.ranked
-        return row.ranked is None, row.ranked_with, number, row.model.casefold(), row.entry
+        return row.ranked is None, row.cohort, groups.index(row.group), number, row.model.casefold(), row.entry
 
     rows = sorted(rows, key=order)
     numbers: dict[tuple[str, str], list[float]] = {}

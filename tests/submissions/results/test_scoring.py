@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Manifest, Stage, now
 from fairspace.submissions.format.schema import Submission
@@ -33,7 +33,7 @@ RESAMPLES = 100
 
 
 @dataclass(frozen=True)
-class Standard:
+class Standard(Documented):
     """A standard that multiplies the only value."""
 
     name: str
