@@ -26,8 +26,8 @@ ASKED: Mapping[str, int] = {
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ADDED = 0.5
-"""`Grid.added` of the core: Jeffreys' prior. Of 15 answers, S_E and S_KLD lie far below those of 300; with half an answer
-added to each group they lie about as often above as below."""
+"""`Grid.added` of the core: Jeffreys' prior. S_E and S_KLD of 15 answers lie far below those of 300; with half an
+answer added to each group they lie about as often above."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 

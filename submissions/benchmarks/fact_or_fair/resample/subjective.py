@@ -127,7 +127,7 @@ _MATRIX, _WHERE = _marginals()
 
 
 def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
-    """(b, codes) choices and (b, codes) fates of resamples of answers -> (b, m) values of contexts, positions, cognitive errors, refusals."""
+    """(b, m) values of contexts, positions, cognitive errors, refusals; of resamples' (b, codes) choices and fates."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
     columns = []
