@@ -9,12 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
 
-from .columns import CITATION, PAPER
+from .columns import CITATION, PAPER, MetricInputError, check_lengths
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,11 @@ class About:
 
 
 class ColumnMetric(evaluate.Metric, ABC):
-    """A metric of columns that Arrow holds. Abstract, so that `evaluate` passes over it in a metric's module."""
+    """A metric of columns. Abstract, so that `evaluate` passes over it in a metric's module.
+
+    Columns that are given at once are taken as they are; those of `add` and `add_batch` go through Arrow. Either way
+    the same checks meet them, with coded errors: here of arguments and lengths, in `_compute` of what columns hold.
+    """
 
     about: ClassVar[About]
 
@@ -54,15 +60,52 @@ class ColumnMetric(evaluate.Metric, ABC):
     def _compute(self, *args: Any, **columns: Any) -> dict[str, Any]:
         """The result for all rows: each column by its name, and the settings."""
 
+    def compute(self, *, predictions: Any = None, **arguments: Any) -> Any:
+        """Measure the columns of this call, or those that were added before it.
 
-class DirectMetric(ColumnMetric, ABC):
-    """A metric that takes the columns of one call as they are, and checks them itself."""
+        MetricInputError METRIC_ARGUMENT for an argument that the metric lacks, METRIC_LENGTH for a column that is
+        absent or of another length, and what the metric says of what columns hold.
+        """
+        arguments["predictions"] = predictions
+        self._check(arguments)
+        columns: dict[str, Any] = {name: arguments.pop(name, None) for name in self.about.columns}
+        waiting = self.writer is not None or self.num_process > 1
+        if waiting and all(column is None for column in columns.values()):
+            return super().compute(**arguments)
+        check_lengths(**columns)
+        return super().compute(**columns, **arguments) if waiting else self._compute(**columns, **arguments)
 
-    def compute(self, *, predictions: Any = None, **columns: Any) -> Any:
-        """Measure columns given at once directly, without Arrow; after `add` or `add_batch`, what was added."""
-        if predictions is not None and self.writer is None and self.num_process == 1:
-            return self._compute(predictions=predictions, **columns)
-        return super().compute(predictions=predictions, **columns)
+    def add_batch(self, *, predictions: Any = None, **columns: Any) -> None:
+        """Add rows for a later `compute()`. MetricInputError METRIC_ARGUMENT or METRIC_LENGTH, as there."""
+        columns["predictions"] = predictions
+        self._check(columns, settings=False)
+        batch: dict[str, Any] = {name: columns.get(name) for name in self.about.columns}
+        check_lengths(**batch)
+        super().add_batch(**batch)
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **row: Any) -> None:
+        """Add one row, as `add_batch`."""
+        columns = {name: [value] for name, value in row.items()}
+        columns |= {"references": [reference]} if "references" in self.about.columns or reference is not None else {}
+        self.add_batch(predictions=[prediction], **columns)
+
+    def _check(self, arguments: dict[str, Any], *, settings: bool = True) -> None:
+        """Refuse arguments that the metric does not take; columns of others that are None are left out."""
+        taken = {*self.about.columns}
+        if settings:
+            parameters = signature(self._compute).parameters.values()
+            taken |= {part.name for part in parameters if part.kind is not part.VAR_KEYWORD}
+        for name in [name for name in arguments if name not in taken]:
+            if name in ("predictions", "references") and arguments[name] is None:
+                del arguments[name]  # evaluate.combine gives both to every metric
+                continue
+            close = get_close_matches(name, taken, n=1)
+            raise MetricInputError(
+                "METRIC_ARGUMENT",
+                f"{self.name} has no argument {name!r}{f' (did you mean {close[0]!r}?)' if close else ''}; it takes "
+                f"{', '.join(sorted(taken))}. (evaluate.combine gives every argument to every metric: combine metrics "
+                "that take the same.)",
+            )
 
 
 def _feature(kind: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import NO_CLASS, MetricInputError, check_count, check_lengths, check_names, distinct, encode, outcome
 from .formula import accuracy_disparity, left_out
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Accuracy disparity is the gap between the most and the least accurate group: max Acc(g) - min Acc(g). An unmappable
@@ -42,7 +42,7 @@ Examples:
 """
 
 
-class AccuracyDisparity(DirectMetric):
+class AccuracyDisparity(ColumnMetric):
     """Gap in accuracy between groups: 0 is none, 1 is the largest."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "groups": "string"})

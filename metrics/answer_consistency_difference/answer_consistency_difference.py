@@ -11,7 +11,7 @@ import numpy as np
 
 from .columns import MetricInputError, check_lengths, distinct, encode, numbers, outcome
 from .formula import answer_consistency_difference
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Answer consistency difference is how far ratings differ when only the person's group changes: the mean of
@@ -40,7 +40,7 @@ Examples:
 """
 
 
-class AnswerConsistencyDifference(DirectMetric):
+class AnswerConsistencyDifference(ColumnMetric):
     """Mean difference of ratings within counterfactual sets: 0 is none, 9 the largest on the 1-10 scale."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "sets": "string"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from .columns import MetricInputError, check_lengths, distinct, encode
 from .formula import ATTRIBUTES, measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -41,7 +41,7 @@ Examples:
 """
 
 
-class AssociationBias(DirectMetric):
+class AssociationBias(ColumnMetric):
     """S_male - S_female of mean cosine similarities to attribute terms: 0 is no leaning (ideal)."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "roles": "string", "occupations": "string"})

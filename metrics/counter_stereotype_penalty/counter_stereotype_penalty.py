@@ -10,7 +10,7 @@ import numpy as np
 
 from .columns import MetricInputError, check_lengths, encode, numbers, outcome
 from .formula import counter_stereotype_penalty
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 KINDS = ("stereotypical", "counter_stereotypical")
 
@@ -44,7 +44,7 @@ Examples:
 """
 
 
-class CounterStereotypePenalty(DirectMetric):
+class CounterStereotypePenalty(ColumnMetric):
     """Fall of a mean score from stereotypical to counter-stereotypical prompts: 0 is none."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "prompts": "string"})

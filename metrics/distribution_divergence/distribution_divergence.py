@@ -21,7 +21,7 @@ from .columns import (
     outcome,
 )
 from .formula import distribution_divergence
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Distribution divergence is how far the group shares of the samples are from reference shares: the Jensen-Shannon
@@ -52,7 +52,7 @@ Examples:
 """
 
 
-class DistributionDivergence(DirectMetric):
+class DistributionDivergence(ColumnMetric):
     """Divergence of group shares from reference shares: 0 is equal, ln 2 is disjoint."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string"})
@@ -76,9 +76,9 @@ class DistributionDivergence(DirectMetric):
         shares = np.array(
             [numbers(row, f"reference of {job!r}", 0, np.inf) for job, row in zip(jobs, rows_of, strict=True)]
         )
-        if not (shares.sum(1) > 0).all():
+        if not ((shares.sum(1) > 0) & np.isfinite(shares).all(1)).all():
             raise MetricInputError(
-                "METRIC_REFERENCE", "every reference must hold a number per group with a sum above 0"
+                "METRIC_REFERENCE", "every reference must hold a finite number per group with a sum above 0"
             )
         places, rows = encode(predictions, "predictions", names), np.zeros(size, np.int64)
         left_out: tuple[str, ...] = ()

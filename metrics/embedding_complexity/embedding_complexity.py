@@ -7,7 +7,7 @@ from typing import Any
 
 from .columns import check_lengths, distinct, encode
 from .formula import ROLES, embedding, measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ Examples:
 """
 
 
-class EmbeddingComplexity(DirectMetric):
+class EmbeddingComplexity(ColumnMetric):
     """Participation ratio of counter-stereotypical minus that of stereotypical embeddings: 0 is no difference."""
 
     about = About(

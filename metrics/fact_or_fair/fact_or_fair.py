@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import cross_count, distinct, encode, outcome
+from .columns import MetricInputError, cross_count, distinct, encode, outcome
 from .formula import GROUPS, VARIANTS, entropy_score, factuality, fairness_score, kld_score
 from .metric import About, ColumnMetric
 from .tradeoff import distance
@@ -79,6 +79,7 @@ class FactOrFair(ColumnMetric):
         answers, truths = encode(predictions, "predictions", (*groups, NONE)), encode(references, "references", groups)
         cells = 2 * encode(statistics, "statistics", names, missing=False)
         cells += encode(levels, "levels", LEVELS, missing=False)
+        _check_truths(cells, truths, [(name, level) for name in names for level in LEVELS], groups)
         flat, absent = cross_count(cells, 2 * len(names), answers, len(groups) + 1)
         table, missing = flat.reshape(-1, 2, len(groups) + 1), absent.reshape(-1, 2)
         counts, unusable = table[..., :-1], table[..., -1]
@@ -119,3 +120,26 @@ class FactOrFair(ColumnMetric):
                 for i, name in enumerate(names)
             },
         }
+
+
+def _check_truths(cells: Any, truths: Any, topics: list[tuple[str, str]], groups: tuple[str, ...]) -> None:
+    """METRIC_TRUTHS unless all rows of a statistic and level have the same true group, where they have one.
+
+    Args:
+        cells: (n,) place of each row's statistic and level in `topics`.
+        truths: (n,) place of its true group in `groups`, -1 where unknown.
+        topics: statistic and level.
+        groups: of the attribute.
+    """
+    first: dict[int, int] = {}
+    for row, (cell, truth) in enumerate(zip(cells.tolist(), truths.tolist(), strict=True)):
+        if truth < 0:
+            continue
+        earlier = first.setdefault(cell, row)
+        if truths[earlier] != truth:
+            (statistic, level), here = topics[cell], f"references[{row}] is {groups[truth]!r}"
+            raise MetricInputError(
+                "METRIC_TRUTHS",
+                f"references[{earlier}] is {groups[truths[earlier]]!r} and {here}, both the {level} group of "
+                f"{statistic!r}; a statistic has one group of each level",
+            )

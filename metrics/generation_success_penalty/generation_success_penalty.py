@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import check_lengths, check_names, distinct, encode, outcome
 from .formula import generation_success_penalty
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 KINDS = ("stereotypical", "counter_stereotypical")
 
@@ -42,7 +42,7 @@ Examples:
 """
 
 
-class GenerationSuccessPenalty(DirectMetric):
+class GenerationSuccessPenalty(ColumnMetric):
     """Drop in success from stereotypical to counter-stereotypical prompts: 0 is none, 1 the largest."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "prompts": "string"})

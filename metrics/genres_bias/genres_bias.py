@@ -108,9 +108,9 @@ class GenresBias(ColumnMetric):
     )
 
     def _compute(self, **columns: list[Any]) -> dict[str, Any]:
-        words = {name: np.array(columns[name], str) for name in CHOICES}
         for name, known in CHOICES.items():
             encode(columns[name], name, known, missing=name != "relations")
+        words = {name: np.array([word or "" for word in columns[name]], str) for name in CHOICES}
         table = {name: numbers(columns[name], name, -MOST if "valence" in name else 0, MOST) for name in COUNTS}
         for part, whole in PARTS.items():
             beyond = np.flatnonzero(np.abs(table[part]) > table[whole])

@@ -10,7 +10,7 @@ import numpy as np
 
 from .columns import MetricInputError, check_lengths, check_names, distinct, encode, outcome
 from .formula import hallucination_inconsistency
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Hallucination inconsistency is how often an answer turns from right to wrong when only the person's group changes:
@@ -39,7 +39,7 @@ Examples:
 """
 
 
-class HallucinationInconsistency(DirectMetric):
+class HallucinationInconsistency(ColumnMetric):
     """Share of counterfactual pairs of which only one answer is right: 0 is none, 1 is every pair."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "sets": "string"})

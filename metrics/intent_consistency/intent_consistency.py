@@ -7,7 +7,7 @@ from typing import Any
 
 from .columns import check_lengths, distinct, encode
 from .formula import measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -39,7 +39,7 @@ Examples:
 """
 
 
-class IntentConsistency(DirectMetric):
+class IntentConsistency(ColumnMetric):
     """Mean pairwise cosine similarity over the paraphrases of a concept: 1 is one vector for all wordings."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "vector", "concepts": "string"})

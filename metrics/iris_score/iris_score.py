@@ -10,7 +10,7 @@ from typing import Any
 from .columns import MetricInputError, check_lengths, encode, number, numbers
 from .formula import iris_score, profile_code, sector_magnitude, sector_values, total_magnitude
 from .granular import SKIN_DRIFT
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .standard import IrisStandard
 from .standard_algorithm_1 import ALGORITHM_1
 from .standard_bounded import BOUNDED
@@ -48,7 +48,7 @@ Examples:
 """
 
 
-class IrisScore(DirectMetric):
+class IrisScore(ColumnMetric):
     """Sector scores, overall score and profile codes of the 60 granular values; higher is better."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "float64", "names": "string"})

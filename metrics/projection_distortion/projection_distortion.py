@@ -7,7 +7,7 @@ from typing import Any
 
 from .columns import check_lengths, distinct, encode
 from .formula import ROLES, measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -42,7 +42,7 @@ Examples:
 """
 
 
-class ProjectionDistortion(DirectMetric):
+class ProjectionDistortion(ColumnMetric):
     """Ratio_UNet / Ratio_LLM of cosine distances: 1 keeps the geometry (ideal)."""
 
     about = About(

@@ -20,7 +20,7 @@ from .columns import (
     outcome,
 )
 from .formula import representation_disparity
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Representation disparity is how unevenly samples are spread over all possible groups: the sum of |p_i - p_j| over the
@@ -49,7 +49,7 @@ Examples:
 """
 
 
-class RepresentationDisparity(DirectMetric):
+class RepresentationDisparity(ColumnMetric):
     """Uneven representation of groups: 0 is uniform, 1 is one group only."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string"})

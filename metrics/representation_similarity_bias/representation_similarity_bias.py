@@ -7,7 +7,7 @@ from typing import Any
 
 from .columns import MetricInputError, check_lengths, distinct, encode
 from .formula import GENDERS, ROLES, measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -42,7 +42,7 @@ Examples:
 """
 
 
-class RepresentationSimilarityBias(DirectMetric):
+class RepresentationSimilarityBias(ColumnMetric):
     """|S_stereo - S_counter| of the similarities to the anchors of a gender: 0 is equal (ideal)."""
 
     about = About(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import NO_CLASS, check_count, check_lengths, check_names, cross_count, distinct, encode, outcome
 from .formula import left_out, statistical_parity_difference
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Statistical parity difference is the largest gap, over the classes, in how often groups get one class as the answer:
@@ -40,7 +40,7 @@ Examples:
 """
 
 
-class StatisticalParityDifference(DirectMetric):
+class StatisticalParityDifference(ColumnMetric):
     """Largest gap in answer rates between groups: 0 is none, 1 is the largest."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "groups": "string"})

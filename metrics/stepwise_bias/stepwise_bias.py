@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import MetricInputError, check_count, check_lengths, distinct, encode
 from .formula import direction, measure
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 from .vectors import RESAMPLES, read_vectors
 
 DESCRIPTION = """\
@@ -45,7 +45,7 @@ Examples:
 """
 
 
-class StepwiseBias(DirectMetric):
+class StepwiseBias(ColumnMetric):
     """|last| - |first| of the similarity to a male-female direction over the steps: 0 or less is ideal."""
 
     about = About(

@@ -10,7 +10,7 @@ import numpy as np
 
 from .columns import NO_CLASS, MetricInputError, check_lengths, check_names, distinct, encode, number, numbers, outcome
 from .formula import absolute_drift, stereotype_drift
-from .metric import About, DirectMetric
+from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 Stereotype drift is how much more common a group really is in the wrongly answered occupation than in the true one:
@@ -41,7 +41,7 @@ Examples:
 """
 
 
-class StereotypeDrift(DirectMetric):
+class StereotypeDrift(ColumnMetric):
     """Mean drift of wrong answers in one group's real-world share, in [-1, 1]: 0 is none."""
 
     about = About(DESCRIPTION, INPUTS, {"predictions": "string", "references": "string"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, encode, number, numbers, outcome
+from .columns import MetricInputError, check_lengths, encode, number, numbers, outcome
 from .formula import total_bias_score, z_scores
 from .metric import About, ColumnMetric
 from .standards import CENTRES, COHORTS
@@ -66,13 +66,14 @@ class TotalBiasScore(ColumnMetric):
     ) -> dict[str, Any]:
         encode([cohort], "cohort", tuple(COHORTS), missing=False)
         encode([centre], "centre", tuple(CENTRES), missing=False)
+        low, high = (predictions if bound is None else bound for bound in (low, high))
+        check_lengths(predictions=predictions, low=low, high=high)
         values, bottom, top = (
-            numbers(predictions if column is None else column, name, -MOST, MOST)
+            numbers(column, name, -MOST, MOST)
             for name, column in (("predictions", predictions), ("low", low), ("high", high))
         )
-        for name, column in (("predictions", values), ("low", bottom), ("high", top)):
-            if len(column) != len(METRICS):
-                raise MetricInputError("METRIC_LENGTH", f"{name} has {len(column)} values; expected 8, M1 to M8")
+        if len(values) != len(METRICS):
+            raise MetricInputError("METRIC_LENGTH", f"predictions has {len(values)} values; expected 8, M1 to M8")
         outside = np.flatnonzero((bottom > values) | (values > top))
         if len(outside):
             raise MetricInputError("METRIC_RANGE", f"{METRICS[outside[0]]} is not between its low and its high")

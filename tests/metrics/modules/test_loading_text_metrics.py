@@ -144,7 +144,7 @@ def test_total_bias_score_is_undefined_where_a_value_is(load: Any) -> None:
         ("total_bias_score", {"predictions": [float("inf")] * 8}, "METRIC_RANGE: predictions"),
         ("total_bias_score", {"low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its low and its high"),
         ("total_bias_score", {"predictions": [0.0] * 7}, "METRIC_LENGTH: predictions"),
-        ("total_bias_score", {"low": [0.0] * 9}, "METRIC_LENGTH: low"),
+        ("total_bias_score", {"low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
         ("total_bias_score", {"cohort": "gpt"}, "METRIC_UNKNOWN_LABEL: cohort"),
     ],
 )
