@@ -26,6 +26,9 @@ def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line:
         skipped["independent oracles, Table A9"] = NEEDS_CHECKOUT
     else:
         comparisons += package.printed()
+        say("SciPy, fairlearn")
+        against_libraries, skipped = package.against_libraries()
+        comparisons += against_libraries
         against_text, without = package.against_text(say=say)
         comparisons += against_text
     return Verification(tuple(comparisons), skipped, {}, without)

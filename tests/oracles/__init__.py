@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fairspace.submissions.verifying.comparison import Comparison, compare
-from tests.oracles import fact_or_fair, stereotypical_bias
+from tests.oracles import fact_or_fair, genres, iris, libraries, stereotypical_bias
 from tests.oracles.drawing import Oracle
 
-ORACLES: tuple[Oracle, ...] = (fact_or_fair.ORACLE, stereotypical_bias.ORACLE)
+ORACLES: tuple[Oracle, ...] = (iris.ORACLE, fact_or_fair.ORACLE, stereotypical_bias.ORACLE, genres.ORACLE)
 KINDS = ("drawn", "damaged", "ties", "empty groups")
 """Complete data; with refused, garbled, null and absent answers; that, of a model without any preference; and that with
 cells in which nothing is answered."""
@@ -34,6 +34,11 @@ def against_text(
             comparisons += compare("oracles", title, kind, "the text", ours, theirs, oracle.scorer)
             without[title] = tuple(name for name in ours if name not in theirs)
     return comparisons, without
+
+
+def against_libraries() -> tuple[list[Comparison], dict[str, str]]:
+    """The metrics' formulas against SciPy and fairlearn, and which of them is not installed."""
+    return libraries.comparisons()
 
 
 def printed() -> list[Comparison]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ class Oracle:
         values: what was drawn -> every value, nan where undefined.
         scorer: name of a value -> the scorer that it belongs to.
         about: what the submission's head says beside the model.
+        instruments: the drawn tools that stand in place of a parser or a lexicon while a submission is read.
     """
 
     benchmark: Benchmark
@@ -44,6 +46,7 @@ class Oracle:
     values: Callable[[Any], dict[str, float]]
     scorer: Callable[[str], str]
     about: Mapping[str, object] = field(default_factory=dict)
+    instruments: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def submission(self, drawn: Any) -> Submission:
         """What was drawn as a checked submission."""
@@ -51,7 +54,8 @@ class Oracle:
 
     def measured(self, drawn: Any) -> dict[str, float | None]:
         """This project's values of it, by its own path: tables, records, values."""
-        values = self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
+        with self.instruments():
+            values = self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
         return {name: value.value for name, value in values.items()}
 
 
@@ -100,11 +104,20 @@ def responses(task: str, ids: Sequence[str], samples: Sequence[int], texts: Sequ
     return pa.table(arrays, schema=RESPONSES)
 
 
-def answered(task: str, ids: Sequence[str], samples: Sequence[int], codes: Integers, words: Sequence[str]) -> pa.Table:
-    """Rows of one task: the word of each choice, the text of each damage; absent ones are left out."""
-    kept = np.flatnonzero(codes != ABSENT).tolist()
-    said = [words[code] if (code := int(codes[i])) >= 0 else TEXTS[code] for i in kept]
-    return responses(task, [ids[i] for i in kept], [samples[i] for i in kept], said)
+def answered(
+    task: str,
+    ids: Sequence[str],
+    samples: Sequence[int],
+    codes: Integers,
+    words: Sequence[str],
+    texts: Mapping[int, str | None] | None = None,
+) -> pa.Table:
+    """Rows of one task: the word of each choice, the text of each damage (`texts` over `TEXTS`); no row if absent."""
+    damages = {**TEXTS, **(texts or {})}
+    said = codes.tolist()
+    kept = [place for place, code in enumerate(said) if code != ABSENT]
+    answers = [words[said[i]] if said[i] >= 0 else damages[said[i]] for i in kept]
+    return responses(task, [ids[i] for i in kept], [samples[i] for i in kept], answers)
 
 
 def submission(about: SubmissionMeta, tables: Mapping[str, Sequence[pa.Table]]) -> Submission:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from fairspace.submissions.verifying.comparison import Comparison, Verification
 from fairspace.submissions.verifying.printed import printed_tables
 from fairspace.submissions.verifying.report import lines
 from tests import oracles
-from tests.oracles import fact_or_fair
+from tests.oracles import fact_or_fair, libraries
 
 PAGE = Path(__file__).parents[3] / "cards" / "verification.md"
 ERRATA = (PAGE.parent / "errata.md").read_text(encoding="utf-8")
@@ -29,13 +30,32 @@ def test_every_printed_table_follows_or_has_an_erratum() -> None:
     assert all(row.verdict == row.departure for row in comparisons if row.departure)  # an erratum is no licence
 
 
-def test_an_oracle_agrees_on_damaged_answers_and_finds_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oracle_agrees_on_damaged_answers() -> None:
     oracle = fact_or_fair.ORACLE
     comparisons, without = oracles.against_text(("damaged",), (oracle,))
     assert {row.verdict for row in comparisons} == {"ok"}
     assert all(math.isfinite(row.difference) for row in comparisons)
     assert sum(row.undefined for row in comparisons) == 0
     assert without == {oracle.benchmark.title: ()}
+
+
+def test_a_fault_in_a_score_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "entropy_score", lambda counts, missing: (0.5, 0.5, 0.5))
+    assert {row.scorer for row in libraries.against_scipy() if row.verdict != "ok"} == {"S_E"}
+
+
+def test_formulas_agree_with_scipy_and_fairlearn() -> None:
+    comparisons, skipped = oracles.against_libraries()
+    assert not skipped
+    assert {(row.source, row.verdict) for row in comparisons} == {("SciPy", "ok"), ("fairlearn", "ok")}
+
+
+def test_without_fairlearn_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fairlearn.metrics", None)
+    monkeypatch.setattr(libraries, "DRAWS", 1)
+    comparisons, skipped = oracles.against_libraries()
+    assert {row.source for row in comparisons} == {"SciPy"}
+    assert "not installed" in skipped["fairlearn"]
 
 
 @pytest.mark.slow
