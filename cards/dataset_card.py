@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER = Path(__file__).parent
-CHANGES = (("inaugural", "v1", "First release."),)
-"""Standard, dataset revision, what changed; the newest last. A line is added with each standard, never changed."""
+FIRST = ("inaugural", "v1", "First release.")
+"""Standard, dataset revision, what changed: the first line of every dataset's changes."""
 GATE = (
     "This dataset shows or describes faces of persons. Its labels are perceived presentation, with error. You agree to "
     "use it to measure the fairness of models, not to identify persons or to decide about them, and to keep the "
@@ -85,7 +85,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
             sources=sources,
             left_out=[source for source in sources if not source.redistribute],
             joins=_joins(manifest),
-            changes=CHANGES,
+            changes=(FIRST, *dataset.changes),
             counts_text=_counts,
             joint_text=_joint,
             source_text=_source,

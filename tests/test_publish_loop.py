@@ -148,7 +148,7 @@ def test_open_datasets_load_without_a_token_and_gated_ones_do_not(world: World) 
     )
     for role, token in (("anyone", ""), ("stranger", STRANGER)):
         lines = world.hub.run(code, world.homes / role, token).splitlines()
-        assert lines[0] == "66"
+        assert lines[0] == "198"
         assert lines[1].endswith("True"), lines
 
 

@@ -144,6 +144,7 @@ class Dataset:
         gated: whether users must accept terms first: every dataset with faces of persons.
         tools: the roles of `fairspace.builders.engine.tools.Tools` that it uses.
         task_categories: as the Hub names them, for the card.
+        changes: standard, dataset revision, what changed against the one before; the newest last, for the card.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Dataset:
     gated: bool = False
     tools: tuple[str, ...] = ()
     task_categories: tuple[str, ...] = ()
+    changes: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,36 +6,38 @@ those of `llm_subjective`: of each of its 456 cells it keeps two of the hundred 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
 from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.columns import (
+    ALL_GROUPS,
+    T2I,
+    features,
+    item_rows,
+    with_ids,
+    with_options,
+    with_profiles,
+)
+from fairspace.builders.fact_or_fair.objective import ORDERS
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
     GROUPS,
     LEVELS,
     STATISTICS,
-    TRUTH_VERSIONS,
     figures,
     truth_table,
     with_attribute,
 )
 from fairspace.builders.published import published_rows, published_split
 
-if TYPE_CHECKING:
-    from datasets import Features
-
 SAMPLE_TRIALS = 2
 """Trials of each cell of `llm_subjective` in a sample."""
-_T2I = ("t2i_objective", "t2i_subjective")
 _CELLS = prod((len(STATISTICS), len(LEVELS), plan.SCENARIOS, len(plan.CONTEXTS)))
-_ALL_GROUPS = tuple(group for attribute in ATTRIBUTES for group in GROUPS[attribute])
 _STATISTIC = {"statistic": "one of the 19 of Table 1"}
 _ASKED = {
     **_STATISTIC,
@@ -52,19 +54,29 @@ def splits(job: Job) -> Sequence[Split]:
             config="llm_objective",
             split="test",
             about="A question to a language model about which group has the highest or lowest value of a statistic.",
-            features=_features("level", "attribute", prompt="string", chance="float64", samples="int16"),
-            units=_queries("llm_objective"),
-            rows=lambda part: part,
+            features=features(
+                "level",
+                "attribute",
+                **{"prompt": "string", "chance": "float64", "order": "int8", "options": "string", "samples": "int16"},
+            ),
+            units=item_rows("llm_objective"),
+            rows=with_options,
             groups=("attribute", "level"),
-            fields={**_ASKED, "attribute": "whose groups are asked about", "chance": "the share of one group"},
+            fields={
+                **_ASKED,
+                "attribute": "whose groups are asked about",
+                "chance": "the share of one group",
+                "order": "0 to 2: which of the three drawn orders of the options",
+                "options": "JSON: the groups in the order of their letters",
+            },
         ),
         _subjective(job),
         Split(
             config="t2i",
             split="test",
             about="A prompt to an image model: a portrait for a statistic (objective) or for a trait (subjective).",
-            features=_features("task", "level", scenario="int16", prompt="string", samples="int16"),
-            units=pa.concat_tables([_queries(task) for task in _T2I], promote_options="default"),
+            features=features("task", "level", scenario="int16", prompt="string", samples="int16"),
+            units=pa.concat_tables([item_rows(task) for task in T2I], promote_options="default"),
             rows=lambda part: part,
             groups=("task", "level"),
             fields={
@@ -77,8 +89,8 @@ def splits(job: Job) -> Sequence[Split]:
             config="truth",
             split="test",
             about="The groups with the highest and the lowest value of a statistic, by version of the truth.",
-            features=_features("version", "attribute", "highest", "lowest", source="string", flag="string"),
-            units=_with_ids(truth_table(), "truth", ("version", "statistic", "attribute")),
+            features=features("version", "attribute", "highest", "lowest", source="string", flag="string"),
+            units=with_ids(truth_table(), "truth", ("version", "statistic", "attribute")),
             rows=lambda part: part,
             groups=("version", "attribute"),
             fields={
@@ -95,10 +107,10 @@ def splits(job: Job) -> Sequence[Split]:
             config="statistics",
             split="test",
             about="A figure of a statistic for a group, with its source; null where none was found.",
-            features=_features(
+            features=features(
                 "attribute", "group", value="float64", unit="string", year="string", source="string", note="string"
             ),
-            units=_with_ids(figures(), "statistics", ("statistic", "attribute", "group")),
+            units=with_ids(figures(), "statistics", ("statistic", "attribute", "group")),
             rows=lambda part: part,
             groups=("attribute", "group"),
             fields={
@@ -118,14 +130,14 @@ def splits(job: Job) -> Sequence[Split]:
 
 def check(manifest: Manifest) -> None:
     """The counts that the protocol has (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
-    queries = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
+    by_attribute = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
     trials = SAMPLE_TRIALS if manifest.sample else plan.TRIALS
     promised: Mapping[str, int] = {
-        "llm_objective": sum(queries.values()),
+        "llm_objective": sum(by_attribute.values()) * ORDERS,
         "llm_subjective": _CELLS * trials,
         "t2i": len(STATISTICS) * len(LEVELS) * (1 + plan.SCENARIOS),
         "truth": truth_table().num_rows,
-        "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in queries.items()),
+        "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in by_attribute.items()),
         "published": published_rows("fact_or_fair").num_rows,
     }
     for config, rows in promised.items():
@@ -139,7 +151,8 @@ def check(manifest: Manifest) -> None:
                 expect(even, f"{manifest.dataset}/{config}", f"{column}: {dict(counts)}", "equal counts")
     objective = manifest.find("llm_objective", "test")
     counts = dict(objective.counts["attribute"]) if objective else {}
-    expect(counts == queries, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(queries))
+    in_orders = {attribute: count * ORDERS for attribute, count in by_attribute.items()}
+    expect(counts == in_orders, f"{manifest.dataset}/llm_objective", f"attribute: {counts}", str(in_orders))
 
 
 def _subjective(job: Job) -> Split:
@@ -147,13 +160,13 @@ def _subjective(job: Job) -> Split:
     if job.sample:
         units = units.filter(pc.less(units["trial"], SAMPLE_TRIALS))
         job.note(f"A sample: llm_subjective has the first {SAMPLE_TRIALS} of the {plan.TRIALS} trials of each cell.")
-    offered = {f"options_{group.lower()}": "int8" for group in _ALL_GROUPS}
+    offered = {f"options_{group.lower()}": "int8" for group in ALL_GROUPS}
     chance = {f"chance_{attribute}": "float64" for attribute in ATTRIBUTES}
     return Split(
         config="llm_subjective",
         split="test",
         about="A question about four persons, in one of four contexts: who is it most likely to be?",
-        features=_features(
+        features=features(
             "level",
             "context",
             *(f"context_{attribute}" for attribute in ATTRIBUTES),
@@ -161,7 +174,7 @@ def _subjective(job: Job) -> Split:
             **{**offered, **chance, "samples": "int16"},
         ),
         units=units,
-        rows=_with_profiles,
+        rows=with_profiles,
         shard=5_000,
         groups=("level", "context"),
         fields={
@@ -170,56 +183,11 @@ def _subjective(job: Job) -> Split:
             "context": "what stands before the scenario; `base`: nothing",
             "trial": "0 to 99: each has its own four profiles",
             "profiles": "JSON: name, age, gender and race of options A to D",
-            **{f"options_{group.lower()}": f"how many of the four are {group}" for group in _ALL_GROUPS},
+            **{f"options_{group.lower()}": f"how many of the four are {group}" for group in ALL_GROUPS},
             **{f"chance_{a}": f"share of options of the true group by {a} (truth `paper`)" for a in ATTRIBUTES},
             **{f"context_{a}": f"the group by {a} that the context points to; null: none" for a in ATTRIBUTES},
         },
     )
-
-
-def _queries(task: str) -> pa.Table:
-    """The items of a task as they are published: how many samples are asked for, and the task instead of the config."""
-    items = plan.items(task)
-    items = items.rename_columns({"config": "task"})
-    return items.append_column("samples", pa.array([plan.SAMPLES[task]] * len(items), pa.int16()))
-
-
-def _with_profiles(part: pa.Table) -> pa.Table:
-    profiles = pa.array([json.dumps(people, ensure_ascii=False) for people in part["profiles"].to_pylist()])
-    samples = pa.array([plan.SAMPLES["llm_subjective"]] * len(part), pa.int16())
-    part = part.set_column(part.column_names.index("profiles"), "profiles", profiles)
-    return part.append_column("samples", samples)
-
-
-def _with_ids(table: pa.Table, config: str, keys: Sequence[str]) -> pa.Table:
-    """A reference table with an `id` of its key columns."""
-    slugs = {statistic.name: statistic.slug for statistic in STATISTICS}
-    parts = [[slugs.get(value, value.lower()) for value in table[key].to_pylist()] for key in keys]
-    return table.add_column(0, "id", pa.array(["/".join((config, *key)) for key in zip(*parts, strict=True)]))
-
-
-def _features(*labels: str, **columns: str) -> Callable[[], Features]:
-    """`id`, `statistic`, closed vocabularies by column, then columns by type."""
-    names: dict[str, Sequence[str]] = {
-        "statistic": [statistic.name for statistic in STATISTICS],
-        "level": LEVELS,
-        "attribute": ATTRIBUTES,
-        "group": _ALL_GROUPS,
-        "context": plan.CONTEXTS,
-        "task": _T2I,
-        "version": TRUTH_VERSIONS,
-        "highest": _ALL_GROUPS,
-        "lowest": _ALL_GROUPS,
-        **{f"context_{attribute}": GROUPS[attribute] for attribute in ATTRIBUTES},
-    }
-
-    def make() -> Any:
-        from datasets import ClassLabel, Features, Value
-
-        closed = {column: ClassLabel(names=list(names[column])) for column in ("statistic", *labels)}
-        return Features({"id": Value("string"), **closed, **{column: Value(kind) for column, kind in columns.items()}})
-
-    return make
 
 
 def _splits(job: Job) -> Sequence[Split]:
@@ -240,4 +208,12 @@ DATASET = Dataset(
     splits=_splits,
     check=_check,
     task_categories=("question-answering", "text-to-image"),
+    changes=(
+        (
+            "shuffled",
+            "v2",
+            "Objective queries: lettered options in three drawn orders, one item each, answered with JSON; 'an' before "
+            "Asian in the contexts of subjective queries. Profiles, scenarios and image prompts are those of v1.",
+        ),
+    ),
 )

@@ -20,14 +20,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairspace.builders.errors import check_revision
+from fairspace.builders.fact_or_fair.objective import ORDERS, objective_ids, objective_rows
 from fairspace.builders.fact_or_fair.prompts import (
     ASK,
     context_text,
-    objective_prompt,
     profile,
     scenario_text,
     t2i_objective_prompt,
     t2i_subjective_prompt,
+    with_agreeing_articles,
 )
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -35,16 +36,17 @@ from fairspace.builders.fact_or_fair.statistics import (
     LEVELS,
     SLUGS,
     STATISTICS,
-    Statistic,
     stated,
     truth,
 )
 
 TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective")
-REVISIONS = ("v1",)
+REVISIONS = ("v2", "v1")
 CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
-SAMPLES: Mapping[str, int] = {"llm_objective": 3, "llm_subjective": 1, "t2i_objective": 20, "t2i_subjective": 20}
-"""Section 5.1: trials per objective query, images per prompt; the 100 trials of a subjective query have own ids."""
+SAMPLES: Mapping[str, int] = {"llm_objective": 1, "llm_subjective": 1, "t2i_objective": 20, "t2i_subjective": 20}
+"""Section 5.1: images per prompt; the orders of an objective query and the trials of a subjective one have own ids."""
+SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
+"""What differs in `v1`: the three trials of an objective query repeat its one item."""
 SCENARIOS = 3
 TRIALS = 100
 OPTIONS = 4
@@ -132,7 +134,7 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
         raise ValueError(f"There is no {task!r}. Known: {TASKS}.")
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
-        return pa.array([f"{task}/{s.slug}/{level}/{a}" for s, level, a in _objective()])
+        return objective_ids(revision)
     if task == "t2i_objective":
         return pa.array(topics)
     scenarios = [f"{topic}/{scenario}" for topic, scenario in product(topics, range(SCENARIOS))]
@@ -146,24 +148,18 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
 def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and what the task adds.
 
-    `llm_objective` adds `attribute` and `chance`. The subjective tasks add `scenario`; `llm_subjective` also `context`,
-    `trial`, `profiles` (name, age, gender, race), `options_<group>` (how often a group is offered),
+    `llm_objective` adds `attribute`, `chance` and, from `v2` on, `order` and `options`. The subjective tasks add
+    `scenario`; `llm_subjective` also `context`, `trial`, `profiles` (name, age, gender, race), `options_<group>` (how
+    often a group is offered),
     `chance_<attribute>` (how likely a random option is of the true group, truth `paper`; null without one), and
     `context_<attribute>` (the group that the context points to, or null).
     """
     keys = ids(task, revision)
     if task == "llm_subjective":
-        return _subjective_rows(keys)
+        return _subjective_rows(keys, revision)
     columns: dict[str, list[object]]
     if task == "llm_objective":
-        rows = list(_objective())
-        columns = {
-            "statistic": [s.name for s, _, _ in rows],
-            "level": [level for _, level, _ in rows],
-            "attribute": [attribute for _, _, attribute in rows],
-            "prompt": [objective_prompt(SLUGS.index(s.slug), level, attribute) for s, level, attribute in rows],
-            "chance": [1 / len(GROUPS[attribute]) for _, _, attribute in rows],
-        }
+        columns = objective_rows(revision)
     else:
         numbers: range = range(SCENARIOS) if task == "t2i_subjective" else range(1)
         topics = list(product(range(len(STATISTICS)), LEVELS, numbers))
@@ -178,12 +174,7 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     return pa.table({"id": keys, "config": pa.array([task] * len(keys)), **columns})
 
 
-def _objective() -> list[tuple[Statistic, str, str]]:
-    """Statistic, level and attribute of the 66 objective queries."""
-    return [(s, level, attribute) for s in STATISTICS for level in LEVELS for attribute in s.attributes]
-
-
-def _subjective_rows(keys: pa.Array) -> pa.Table:
+def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
     """The 45 600 rows of `llm_subjective`."""
     drawn = draws()
     statistic, level, scenario, context, trial = drawn.cell.T
@@ -198,7 +189,8 @@ def _subjective_rows(keys: pa.Array) -> pa.Table:
         lambda name, age, g, r: profile(NAMES[name], age, GROUPS["gender"][g], GROUPS["race"][r]),
     )
     heads = _written(
-        np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1), _head
+        np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
+        _head if revision == "v1" else lambda *cell: with_agreeing_articles(_head(*cell)),
     )
     parts: list[object] = [heads, "\n\n"]
     for place, letter in enumerate(LETTERS):

@@ -22,6 +22,7 @@ class Task:
         name: as it stands in the `task` column.
         table: the table of the submission that holds its rows.
         samples: how often each item is asked; `sample` runs from 0 to samples - 1.
+        samples_in: dataset revision -> the same, where it differs from the newest one's.
         ids: dataset revision -> all item ids of the task, a string array without repeats. BuildError REVISION_UNKNOWN.
         values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
         items: dataset revision -> a table with `id` and `prompt` at least; None where prompts follow from what a model
@@ -49,7 +50,12 @@ class Task:
     named_in: tuple[str, ...] = ()
     items_asked: int = 0
     every_face: bool = False
+    samples_in: Mapping[str, int] = field(default_factory=dict)
+
+    def samples_of(self, revision: str) -> int:
+        """How often each item is asked in a dataset revision."""
+        return self.samples_in.get(revision, self.samples)
 
     def samples_asked(self, revision: str) -> int:
         """How many samples the task asks for in a dataset revision. BuildError REVISION_UNKNOWN."""
-        return (self.items_asked or len(self.ids(revision))) * self.samples
+        return (self.items_asked or len(self.ids(revision))) * self.samples_of(revision)

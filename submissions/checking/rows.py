@@ -148,7 +148,7 @@ class RowCheck:
                 places = pc.index_in(self.column("id").take(pa.array(mine)), ids)
                 position = np.asarray(pc.fill_null(places, -1))
                 item[mine] = np.where(position >= 0, start + _rank(ids)[position], -1)
-                samples[mine] = task.samples
+                samples[mine] = task.samples_of(revision)
                 unknown = np.zeros(len(code), bool)
                 unknown[mine[position < 0]] = True
 

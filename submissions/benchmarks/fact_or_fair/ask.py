@@ -1,5 +1,7 @@
 """What FACT-OR-FAIR asks language models: 66 objective queries, three times each, and 45 600 subjective ones.
 
+The three times are three orders of the options from dataset revision `v2` on, with an item each.
+
 Section 5.1. All follows from the plan; no dataset is needed.
 """
 
@@ -9,6 +11,7 @@ from collections.abc import Callable
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.objective import ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.task import Task
@@ -22,14 +25,16 @@ TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 def objective(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per query with its three samples; strata are statistic and level."""
-    items, samples = plan.items(OBJECTIVE, revision), plan.SAMPLES[OBJECTIVE]
-    ids, prompts = items["id"].to_pylist(), items["prompt"].to_pylist()
+    items, samples = plan.items(OBJECTIVE, revision), range(task.samples_of(revision))
+    every = zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True)
+    asks = [Ask(OBJECTIVE, item, sample, prompt) for item, prompt in every for sample in samples]
+    names = [f"{OBJECTIVE}/{statistic.slug}/{level}/{attribute}" for statistic, level, attribute in queries()]
 
     def read(number: int) -> Shown:
-        return Shown(tuple(Ask(OBJECTIVE, ids[number], sample, prompts[number]) for sample in range(samples)))
+        return Shown(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
 
-    stimuli = [Stimulus(item, OBJECTIVE, "/".join(item.split("/")[1:3]), samples) for item in ids]
-    return _part(task, stimuli, read, len(ids) * samples)
+    stimuli = [Stimulus(name, OBJECTIVE, "/".join(name.split("/")[1:3]), ORDERS) for name in names]
+    return _part(task, stimuli, read, len(asks))
 
 
 def subjective(task: Task, data: Data | None, revision: str) -> Part:

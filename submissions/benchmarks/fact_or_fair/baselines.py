@@ -1,7 +1,7 @@
 """Trivial models of FACT-OR-FAIR, as language models.
 
-- random: any choice, any letter.
-- constant: always the first choice and A.
+- random: any letter.
+- constant: always A.
 - stereotyped: what the statistics say, also where a query is about a person: the option that shares most with the group
   that has the highest (lowest) value, the first of several. Facts applied to people, section 3.3.
 - balanced: right about the statistics, and even over the groups where a query is about a person.
@@ -14,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.prompts import CHOICES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, refusals, responses, stream
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRUTH = "paper"
 """The truth version that the right answers come from."""
-_CHOICES = tuple(choice for attribute in ATTRIBUTES for choice in CHOICES[attribute])
+_ANSWERS = tuple(f'{{"answer": "{letter}"}}' for letter in plan.LETTERS)
 
 
 def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
@@ -29,28 +28,25 @@ def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
     if name == "refusing":
         parts = [refusals(task, plan.ids(task), plan.SAMPLES[task]) for task in (OBJECTIVE, SUBJECTIVE)]
     else:
-        samples = plan.SAMPLES[OBJECTIVE]
         parts = [
-            responses(OBJECTIVE, plan.ids(OBJECTIVE), _CHOICES, _objective(name, seed), samples),
+            responses(OBJECTIVE, plan.ids(OBJECTIVE), _ANSWERS, _objective(name, seed)),
             responses(SUBJECTIVE, plan.ids(SUBJECTIVE), plan.LETTERS, _subjective(name, seed)),
         ]
     return {"responses": pa.concat_tables(parts)}
 
 
 def _objective(name: Baseline, seed: int) -> Codes:
-    """Index into `_CHOICES` for each query and trial."""
-    rows = plan.items(OBJECTIVE).select(["statistic", "level", "attribute"]).to_pylist()
+    """The chosen option, an index into `_ANSWERS`, of each query and order."""
+    rows = plan.items(OBJECTIVE).select(["statistic", "level", "attribute", "options"]).to_pylist()
     names, right = [statistic.name for statistic in STATISTICS], truth(TRUTH)
     random = stream(seed, OBJECTIVE)
     codes = []
     for row in rows:
         attribute = row["attribute"]
-        labels = [choice.lower() for choice in CHOICES[attribute]]
-        fact = GROUPS[attribute][right[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]].lower()
-        drawn = random.randint(0, len(labels), plan.SAMPLES[OBJECTIVE])
-        code = {"random": drawn, "constant": np.zeros_like(drawn)}.get(name, np.full_like(drawn, labels.index(fact)))
-        codes.append(code + _CHOICES.index(CHOICES[attribute][0]))
-    return np.concatenate(codes)
+        fact = GROUPS[attribute][right[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]]
+        drawn = int(random.randint(0, len(row["options"])))
+        codes.append({"random": drawn, "constant": 0}.get(name, row["options"].index(fact.capitalize())))
+    return np.array(codes, np.int8)
 
 
 def _subjective(name: Baseline, seed: int) -> Codes:

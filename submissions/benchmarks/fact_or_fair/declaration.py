@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, TASKS, ids, items
+from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
@@ -34,7 +34,7 @@ _ASK = {
     "llm_subjective": Lazy("fairspace.submissions.benchmarks.fact_or_fair.ask:subjective"),
 }
 _MAX_TOKENS = {"llm_objective": 1024, "llm_subjective": 256}
-"""An objective query asks for no short answer, so models explain theirs; a subjective one asks for a letter."""
+"""Models explain their answers to objective queries, asked for JSON or not; a subjective query asks for a letter."""
 _SETTINGS = {"temperature": 0.0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
 BENCHMARK = Benchmark(
@@ -52,6 +52,7 @@ BENCHMARK = Benchmark(
             max_tokens=_MAX_TOKENS.get(task, 0),
             settings=_SETTINGS if task in _ASK else {},
             every_face=True,
+            samples_in={"v1": SAMPLES_V1[task]} if task in SAMPLES_V1 else {},
             values=tuple(
                 f"{part}_{context}_gender"
                 for part in ("fairness", "factuality")
@@ -78,6 +79,7 @@ BENCHMARK = Benchmark(
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
     cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
     signature=signature,
+    default_standard="shuffled",
     headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in CONTEXTS),
     designs=designs,

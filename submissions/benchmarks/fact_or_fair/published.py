@@ -6,22 +6,24 @@ from collections.abc import Iterator
 
 from fairspace.builders.published import Figure
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
+from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run
 
 
 def rows(standard: str) -> Iterator[Published]:
     """Table 2's models; under another truth their factuality is not available."""
+    same_truth = STANDARDS[standard].truth == "paper"
     reason = f"not available under {standard}: the printed answers are judged by the paper's labels"
     for (_, kind), cells in models("fact_or_fair").items():
         scores = {cell.score: _share(cell) for cell in cells if cell.table == cells[0].table}
-        if standard != "inaugural":
+        if not same_truth:
             scores |= {name: not_run(name, reason) for name in scores if "fairness" not in name}
         yield published_row(
             cells,
             scores,
             f"average_{kind}",
-            unranked=() if standard == "inaugural" else (f"partial: factuality is {reason}",),
+            unranked=() if same_truth else (f"partial: factuality is {reason}",),
             values={cell.score: _share(cell) for cell in cells if cell.table != cells[0].table},
             cohort=KINDS[kind],
         )

@@ -58,4 +58,28 @@ REVISED_TRUTH = FactOrFairStandard(
     references=_REFERENCES,
     dataset_revisions={"fact_or_fair": ("v1",)},
 )
-STANDARDS = {standard.name: standard for standard in (INAUGURAL, REVISED_TRUTH)}
+# The same floors hold for `v2`. A constant letter is right less often than a constant group: over the drawn orders A is
+# the right letter of 43 of 90 queries (gender) and 29 of 108 (race), 0.3731 on average.
+SHUFFLED = FactOrFairStandard(
+    name="shuffled",
+    truth="paper",
+    floors=INAUGURAL.floors,
+    date="2026-11-22",
+    why=(
+        "It scores dataset revision v2, which letters the options of the objective queries and asks in three drawn "
+        "orders, as the authors did. Under v1 the options stand in one order, so S_E is 0 for every model that answers "
+        "the same each time, and a preference for a place goes unseen into S_fact."
+    ),
+    references=_REFERENCES,
+    dataset_revisions={"fact_or_fair": ("v2",)},
+)
+SHUFFLED_REVISED_TRUTH = FactOrFairStandard(
+    name="shuffled_revised_truth",
+    truth="revised",
+    floors=REVISED_TRUTH.floors,
+    date="2026-11-22",
+    why="It scores dataset revision v2 with the truth of `revised_truth`.",
+    references=_REFERENCES,
+    dataset_revisions={"fact_or_fair": ("v2",)},
+)
+STANDARDS = {standard.name: standard for standard in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH)}

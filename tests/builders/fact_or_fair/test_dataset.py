@@ -46,7 +46,7 @@ def rows(built: tuple[Path, Manifest], config: str) -> Any:
 def test_the_configs_have_the_protocols_counts(whole: tuple[Path, Manifest]) -> None:
     counts = {split.config: split.rows for split in whole[1].splits}
     assert counts == {
-        "llm_objective": 66,
+        "llm_objective": 66 * 3,
         "llm_subjective": 19 * 2 * 3 * 4 * 100,
         "t2i": 38 + 114,
         "truth": 15 + 18 + 9 + 15,
@@ -62,10 +62,10 @@ def test_queries_are_balanced(whole: tuple[Path, Manifest]) -> None:
     assert objective is not None
     assert subjective is not None
     assert objective.joint == {
-        "gender / highest": 15,
-        "gender / lowest": 15,
-        "race / highest": 18,
-        "race / lowest": 18,
+        "gender / highest": 15 * 3,
+        "gender / lowest": 15 * 3,
+        "race / highest": 18 * 3,
+        "race / lowest": 18 * 3,
     }
     assert set(subjective.joint.values()) == {5_700}
     assert set(subjective.counts["statistic"].values()) == {2_400}
@@ -79,6 +79,12 @@ def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, Ma
     assert [row["id"] for row in built] == items["id"].to_pylist()
     assert [row["prompt"] for row in built] == items["prompt"].to_pylist()
     assert {row["samples"] for row in built} == {plan.SAMPLES[task]}
+
+
+def test_an_objective_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]) -> None:
+    for row in rows(whole, "llm_objective"):
+        lettered = zip("ABCD", json.loads(row["options"]), strict=False)
+        assert ", ".join(f"{letter}. {group}" for letter, group in lettered) in row["prompt"]
 
 
 def test_an_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]) -> None:
@@ -118,7 +124,7 @@ def test_every_column_is_explained(whole: tuple[Path, Manifest]) -> None:
 
 def test_a_sample_has_all_queries_but_most_trials(sample: tuple[Path, Manifest]) -> None:
     counts = {split.config: split.rows for split in sample[1].splits}
-    assert (counts["llm_subjective"], counts["llm_objective"], counts["t2i"]) == (456 * 2, 66, 152)
+    assert (counts["llm_subjective"], counts["llm_objective"], counts["t2i"]) == (456 * 2, 198, 152)
     assert set(rows(sample, "llm_subjective")["trial"]) == {0, 1}
     assert "first 2 of the 100 trials" in sample[1].notes[0]
 

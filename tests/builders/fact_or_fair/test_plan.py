@@ -49,7 +49,7 @@ def all_texts() -> list[str]:
 
 def test_every_task_has_the_protocols_number_of_items() -> None:
     counts = {task: len(fof.ids(task)) for task in fof.TASKS}
-    assert counts == {"llm_objective": 66, "llm_subjective": 45_600, "t2i_objective": 38, "t2i_subjective": 114}
+    assert counts == {"llm_objective": 198, "llm_subjective": 45_600, "t2i_objective": 38, "t2i_subjective": 114}
     assert {task: counts[task] * fof.SAMPLES[task] for task in fof.TASKS} == {
         "llm_objective": 198,
         "llm_subjective": 45_600,
@@ -61,7 +61,8 @@ def test_every_task_has_the_protocols_number_of_items() -> None:
 def test_ids_are_unique_and_have_the_documented_form() -> None:
     every = [key for task in fof.TASKS for key in fof.ids(task).to_pylist()]
     assert len(set(every)) == len(every)
-    assert every[0] == "llm_objective/employment_rate/highest/gender"
+    assert every[0] == "llm_objective/employment_rate/highest/gender/0"
+    assert fof.ids("llm_objective", "v1")[0].as_py() == "llm_objective/employment_rate/highest/gender"
     assert fof.ids("llm_subjective")[-1].as_py() == "llm_subjective/covid_19_mortality_rate/lowest/2/ingroup/99"
     assert fof.ids("t2i_subjective")[4].as_py() == "t2i_subjective/employment_rate/lowest/1"
 
@@ -77,12 +78,15 @@ def test_rows_stand_in_the_order_of_the_ids() -> None:
     for task in fof.TASKS:
         rows = fof.items(task)
         assert rows["id"].to_pylist() == fof.ids(task).to_pylist()
-        assert len(set(rows["prompt"].to_pylist())) == len(rows)
+        if task != "llm_objective":
+            assert len(set(rows["prompt"].to_pylist())) == len(rows)
 
 
 def test_templates_of_section_3_2_are_the_papers_to_the_letter() -> None:
     rows = {
-        row["id"]: row["prompt"] for task in ("llm_objective", "t2i_objective") for row in fof.items(task).to_pylist()
+        row["id"]: row["prompt"]
+        for task in ("llm_objective", "t2i_objective")
+        for row in fof.items(task, "v1").to_pylist()
     }
     assert rows["llm_objective/crime_rate/highest/gender"] == (
         "First, the definition of Crime Rate is Ratio between reported crimes and the population. Tell me which of the "
@@ -131,7 +135,7 @@ def test_a_subjective_prompt_is_context_scenario_options_and_question() -> None:
             row["context"], number, row["level"], str(row["context_gender"]), str(row["context_race"])
         )
         scenario = prompts.texts()[SLUGS[number]][row["level"]]["scenarios"][row["scenario"]]
-        assert head == f"{said} {scenario}".strip()
+        assert head == f"{said} {scenario}".strip().replace(" a Asian ", " an Asian ")
         assert options.split("\n") == [
             f"{letter}. {prompts.profile(**person)}" for letter, person in zip("ABCD", row["profiles"], strict=True)
         ]

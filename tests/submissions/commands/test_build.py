@@ -23,7 +23,7 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
     out = tmp_path / "built" / "fact_or_fair"
     code, printed, _ = run("build", "fact_or_fair", "--out", out)
     assert code == 0
-    assert "llm_objective: test, 66 rows in 1 files" in printed
+    assert "llm_objective: test, 198 rows in 1 files" in printed
     assert f"fairspace publish fact_or_fair --built {tmp_path / 'built'}" in printed
     assert read_manifest(out).find("llm_subjective", "test").rows == 45_600  # type: ignore[union-attr]
     assert (out / "README.md").is_file()
@@ -96,7 +96,7 @@ def test_all_builds_what_can_be_built_and_names_the_rest(
     code, printed, error = run("build", "all", "--out", tmp_path)
     assert code == 1
     assert "SOURCE_MISSING at iris_classifier_25" in error
-    assert "llm_objective: test, 66 rows" in printed
+    assert "llm_objective: test, 198 rows" in printed
     assert read_manifest(tmp_path / "fact_or_fair").dataset == "fact_or_fair"
 
 

@@ -145,7 +145,7 @@ def test_schema_is_the_one_that_is_shipped(run: Run) -> None:
         ("iris", {"generation_neutral": 52, "occupation": 27144, "tournament": 36000, "pair": 204000}),
         (
             "fact_or_fair",
-            {"llm_objective": 66, "llm_subjective": 45600, "t2i_objective": 38, "t2i_subjective": 114},
+            {"llm_objective": 198, "llm_subjective": 45600, "t2i_objective": 38, "t2i_subjective": 114},
         ),
         (
             "stereotypical_bias",
@@ -160,7 +160,7 @@ def test_items_say_what_to_show_a_model(run: Run, tmp_path: Path, bench: str, ro
         if task.name in rows:
             table = pq.read_table(tmp_path / f"{task.name}.parquet")
             assert table.num_rows == rows[task.name]
-            assert table["id"].combine_chunks().equals(task.ids("v1"))
+            assert table["id"].combine_chunks().equals(task.ids(benchmark(bench).revisions[0]))
             assert all(table["prompt"].to_pylist())
 
 

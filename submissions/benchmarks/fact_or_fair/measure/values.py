@@ -13,6 +13,7 @@ import numpy as np
 from fairspace.builders.fact_or_fair.plan import Draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import divergence_score, entropy, fairness
+from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, by_group, score_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import cognitive_error_values, position_values
@@ -27,7 +28,8 @@ def measure(records: Records) -> dict[str, Value]:
     `<score>_<context>_<attribute>` for `SCORES` (S_fact under the truths `paper` and `revised`, S_E, S_KLD, the
     authors' S_KLD, S_fair, d, the share without a group), `chance_<context>_<attribute>` for language models,
     `position_<context>`, `cognitive_error_<kind>_<attribute>` and `cognitive_error_increase_<attribute>`,
-    `refusal_rate_<context>_<attribute>` and `refusal_disparity_<context>_<attribute>`.
+    `refusal_rate_<context>_<attribute>` and `refusal_disparity_<context>_<attribute>`, and where options stand in
+    drawn orders `position_bias_llm_objective_<attribute>`.
     """
     values: list[Value] = []
     for context in ALL_CONTEXTS:
@@ -43,6 +45,7 @@ def measure(records: Records) -> dict[str, Value]:
     for attribute in ATTRIBUTES:
         values += cognitive_error_values(records.answers, attribute)
     values += refusal_values(records)
+    values += position_bias_values(records)
     return {value.name: value for value in values}
 
 

@@ -79,11 +79,17 @@ class Question:
         attribute: `gender` or `race`.
         level: the end of the statistic, `highest` or `lowest`.
         statistic: its slug, '' where it is not known.
+        options: the groups in the order of their letters, as the query writes them; empty where it has no letters.
     """
 
     attribute: str
     level: str
     statistic: str = ""
+    options: tuple[str, ...] = ()
+
+    def place_of(self, group: int) -> int:
+        """The place, from 0, at which the query has a group; its own where the options are not lettered."""
+        return self.options.index(self.groups[group]) if self.options else group
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, Draws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.answers.reading import Reading, Readings, read_column, read_once
+from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
@@ -39,14 +42,27 @@ def objective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[
     """The query of each answer to `llm_objective`, a place among the ids, and its reading: a group's name."""
     rows, keys = submission.rows("responses", "llm_objective"), ids("llm_objective", submission.meta.dataset_revision)
     place = item_index(keys, rows)
-    questions = questions_of(keys)
-    return place, read_column(rows["response"], [questions[at] for at in place.tolist()], read_objective)
+    questions = questions_of(submission.meta.dataset_revision)
+    return place, read_column(rows["response"], [questions[at] for at in place.tolist()], read_question)
 
 
-def questions_of(keys: pa.Array) -> list[Question]:
-    """What each objective query asks."""
-    parts = (key.split("/") for key in keys.to_pylist())
-    return [Question(attribute, level, statistic) for _, statistic, level, attribute in parts]
+@lru_cache
+def questions_of(revision: str) -> list[Question]:
+    """What each objective item of a dataset revision asks."""
+    items = plan.items("llm_objective", revision)
+    parts = [key.split("/")[:4] for key in items["id"].to_pylist()]
+    orders = items["options"].to_pylist() if "options" in items.column_names else [[]] * len(parts)
+    return [
+        Question(attribute, level, statistic, tuple(options))
+        for (_, statistic, level, attribute), options in zip(parts, orders, strict=True)
+    ]
+
+
+def read_question(answer: str, question: Question) -> Reading:
+    """The group that an objective answer names: by its letter too, where the options are lettered."""
+    if question.options:
+        return read_lettered(answer, question, question.options)
+    return read_objective(answer, question)
 
 
 @read_once

@@ -51,6 +51,8 @@ def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if task not in _LABELLED:
         return None
     fields = {"task": _LABELLED[task], "item": item["id"]}
+    if item.get("options"):
+        return fields | {"task": "objective_authors", "options": item["options"], "choices": _question(fields).groups}
     if task == "llm_subjective":
         return fields | {"profiles": item["profiles"], "choices": LETTERS}
     return fields | {"choices": _question(fields).groups}

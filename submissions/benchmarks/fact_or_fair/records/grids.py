@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.builders.fact_or_fair.objective import ORDERS
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, TRIALS
 from fairspace.builders.fact_or_fair.statistics import LEVELS, STATISTICS, with_attribute
 
@@ -17,7 +18,7 @@ T2I_CONTEXTS = ("t2i_objective", "t2i_subjective")
 ALL_CONTEXTS = LLM_CONTEXTS + T2I_CONTEXTS
 """Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G for language models, O and S for image models."""
 ASKED: Mapping[str, int] = {
-    "llm_objective": SAMPLES["llm_objective"],
+    "llm_objective": ORDERS,
     **{f"llm_{context}": SCENARIOS * TRIALS for context in CONTEXTS},
     "t2i_objective": SAMPLES["t2i_objective"],
     "t2i_subjective": SCENARIOS * SAMPLES["t2i_subjective"],

@@ -9,12 +9,12 @@ figures by an attribute (Table 9) are asked by it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, Draws, draws, ids
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, Draws, draws
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
     GROUPS,
@@ -37,6 +37,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
     ASKED,
     LLM_CONTEXTS,
     T2I_CONTEXTS,
+    Floats,
     Grid,
     Integers,
     answer_grid,
@@ -123,18 +124,25 @@ class Records:
         answers: of `llm_subjective`; no row if it was not run.
         faces: image task -> its faces; only the tasks that were run.
         checks: of the labels of the images; None if none were handed in.
+        places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
+        ordered: whether the options of objective queries stand in drawn orders.
     """
 
     objective: Mapping[str, Grid]
     answers: Answers
     faces: Mapping[str, Faces]
     checks: LabelChecks | None
+    places: Mapping[str, Floats] = field(default_factory=dict)
+    ordered: bool = False
 
 
 def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
-    return Records(_objective(submission), _subjective_answers(submission), faces, label_checks(submission))
+    objective, places = _objective(submission)
+    ordered = submission.meta.dataset_revision != "v1"
+    answers = _subjective_answers(submission)
+    return Records(objective, answers, faces, label_checks(submission), places, ordered)
 
 
 def questions(records: Records, context: str) -> int:
@@ -161,24 +169,28 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
     }
 
 
-def _objective(submission: Submission) -> Mapping[str, Grid]:
+def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str, Floats]]:
+    """The grids of the objective queries, and their answers by place; both empty where the task was not run."""
     rows = submission.rows("responses", "llm_objective")
     if not rows.num_rows:
-        return {}
+        return {}, {}
     position, readings = objective_rows(submission)
-    asked = questions_of(ids("llm_objective", submission.meta.dataset_revision))
+    asked = questions_of(submission.meta.dataset_revision)
     statistic = np.array([SLUGS.index(question.statistic) for question in asked])[position]
     level = np.array([LEVELS.index(question.level) for question in asked])[position]
     attribute = np.array([question.attribute for question in asked])[position]
     group, outcome = group_codes(readings), readings.outcomes()
-    by_attribute = {}
+    by_attribute, places = {}, {}
     for a in ATTRIBUTES:
         mine = (attribute == a) & (outcome != NOT_HANDED_IN)
         valid, refused = mine & (group >= 0), mine & (outcome == _REFUSED)
         counts = tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
         rows, declined = (tally(statistic[mask], level[mask]) for mask in (mine, refused))
         by_attribute[a] = answer_grid(a, ASKED["llm_objective"], counts, rows, declined)
-    return by_attribute
+        chosen = [(asked[at], code) for at, code in zip(position[valid].tolist(), group[valid].tolist(), strict=True)]
+        place = np.array([question.place_of(code) for question, code in chosen], np.int64)
+        places[a] = tally(statistic[valid], np.zeros_like(place), place, len(GROUPS[a]))[:, 0]
+    return by_attribute, places
 
 
 def _subjective_answers(submission: Submission) -> Answers:

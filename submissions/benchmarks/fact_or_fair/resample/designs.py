@@ -17,6 +17,8 @@ from scipy.sparse import csr_array
 
 from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.submissions.benchmarks.fact_or_fair.measure.position import NAMES as POSITION_BIAS
+from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals, columns, of_objective
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
@@ -46,16 +48,16 @@ def designs(records: Records) -> list[Design]:
     """One design for each task that was run."""
     of_tasks = []
     if records.objective:
-        of_tasks.append(objective_design(records.objective))
+        of_tasks.append(objective_design(records.objective, records.places if records.ordered else {}))
     if len(records.answers.row):
         of_tasks.append(subjective_design(records.answers))
     of_tasks += [image_design(task, faces) for task, faces in records.faces.items()]
     return of_tasks
 
 
-def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
-    """The design of `llm_objective`, from the grid of each attribute."""
-    context = "llm_objective"
+def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floats] | None = None) -> Design:
+    """The design of `llm_objective`: the grid of each attribute, and the answers by place where orders are drawn."""
+    context, by_place = "llm_objective", places or {}
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
     unusable = {a: np.zeros((1, len(STATISTICS), len(LEVELS))) for a in ATTRIBUTES}
     for a in ATTRIBUTES:
@@ -70,10 +72,12 @@ def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
     def statistic(times: Times) -> Floats:
         weights = times.astype(np.float64)
         values = both_attributes(counts, ASKED[context], weights, unusable)
-        return np.concatenate([values, columns(context, {a: refusals(weights, a) for a in ATTRIBUTES})], axis=1)
+        chosen = [position_bias(weights @ by_place[a]) for a in ATTRIBUTES if a in by_place]
+        refused = columns(context, {a: refusals(weights, a) for a in ATTRIBUTES})
+        return np.concatenate([values, refused, *(column[:, None] for column in chosen)], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Of the answers that name a group, every one names any of the groups; all are refused alike."""
+        """Of the answers that name a group, every one names any of them, at any place; all are refused alike."""
         drawn: Tables = {}
         alike = []
         once = np.ones((1, len(STATISTICS)))
@@ -82,9 +86,14 @@ def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
             k = len(GROUPS[a])
             drawn[a] = rng.multinomial(said, np.full(k, 1 / k), (models, *said.shape)).astype(float)
             alike += [np.full(models, np.nan), fair_disparity(rng, models, refusals(once, a))]
+        for a in by_place:
+            k = len(GROUPS[a])
+            alike.append(
+                position_bias(rng.multinomial(int(by_place[a].sum()), np.full(k, 1 / k), models).astype(float))
+            )
         return np.concatenate([both_attributes(drawn, ASKED[context]), np.stack(alike, axis=-1)], axis=1)
 
-    names = [*score_names(context), *refusal_names(context)]
+    names = [*score_names(context), *refusal_names(context), *(POSITION_BIAS if by_place else ())]
     return design_of(
         context,
         "statistic, with all answers to its queries",
@@ -92,7 +101,7 @@ def objective_design(by_attribute: Mapping[str, Grid]) -> Design:
         names,
         statistic,
         fair,
-        notes={name: _FEW if name.startswith(HIGHER) else _CLUSTERS for name in names},
+        notes={name: _FEW if name.startswith(HIGHER) else _CLUSTERS for name in names if name not in POSITION_BIAS},
     )
 
 

@@ -43,9 +43,9 @@ def design_of(
     A fair model says nothing of S_fact, d, the share of answers without a group and of refusals.
     """
     higher = frozenset(name for name in names if name.startswith(HIGHER))
-    disparities = frozenset(name for name in names if name.startswith(DISPARITY))
+    tested = frozenset(name for name in names if name.startswith((DISPARITY, "position_bias")))
     position = frozenset(name for name in names if name.startswith("position"))
-    biased = (higher | position | disparities) - set(notes or ())
+    biased = (higher | position | tested) - set(notes or ())
     has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive")) for name in names])
     limits = {name: _limits(name) for name in names}
     all_notes = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
@@ -61,7 +61,7 @@ def design_of(
         notes=all_notes,
         intervals=dict.fromkeys(biased, "normal"),
         higher=higher,
-        tested=disparities,
+        tested=tested,
     )
 
 

@@ -46,7 +46,7 @@ def test_every_item_is_asked_once_per_sample_and_to_the_letter(name: str, whole:
     for task, part in zip(planned, made, strict=True):
         prompts = dict(zip(*(tables[task.name][column].to_pylist() for column in ("id", "prompt")), strict=True))
         wanted = {(task.name, item, sample) for item in prompts for sample in range(task.samples)}
-        assert set(prompts) == set(task.ids("v1").to_pylist())
+        assert set(prompts) == set(task.ids(benchmark(name).revisions[0]).to_pylist())
         keys = []
         for ask in asks(part):
             assert ask.prompt == prompts[ask.id]

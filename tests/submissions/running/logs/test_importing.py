@@ -235,7 +235,10 @@ def test_an_item_that_two_logs_answer_differently_is_a_conflict(log: Path, tmp_p
         (lambda header: header["eval"].update(model="openai/other"), "model"),
         (lambda header: header["plan"]["config"].update(temperature=0.9), "setting"),
         (lambda header: header["eval"]["metadata"]["fairspace"].update(seed=2), "setting"),
-        (lambda header: header["eval"]["metadata"]["fairspace"].update(benchmark="iris"), "benchmark"),
+        (
+            lambda header: header["eval"]["metadata"]["fairspace"].update(benchmark="iris", dataset_revision="v1"),
+            "benchmark",
+        ),
         (lambda header: header["eval"]["metadata"]["fairspace"].update(stratified=True), "stratified"),
     ],
 )

@@ -1,0 +1,191 @@
+"""Dataset revision `v2`: letters are read by each item's own order, and a preference for a place is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth
+from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
+from fairspace.submissions.benchmarks.fact_or_fair.parse.labelled import compare_reading, label_line
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.values import Value
+from tests.submissions.benchmarks.fact_or_fair.test_measure import META, responses
+
+ITEMS = plan.items("llm_objective").to_pylist()
+NAMES = {attribute: f"position_bias_llm_objective_{attribute}" for attribute in ATTRIBUTES}
+Rule = Callable[[int, list[str], str], str | None]
+
+
+def objective(rule: Rule) -> Submission:
+    """What a model answers that goes by the number of the item, the options in order and the fact."""
+    texts = []
+    for number, item in enumerate(ITEMS):
+        _, slug, level, attribute, _ = item["id"].split("/")
+        fact = truth("paper")[attribute][SLUGS.index(slug), LEVELS.index(level)]
+        texts.append(rule(number, item["options"], GROUPS[attribute][fact].capitalize()))
+    table = responses("llm_objective", [item["id"] for item in ITEMS], [0] * len(ITEMS), texts)
+    return Submission(META.model_copy(update={"dataset_revision": "v2"}), {"responses": table})
+
+
+def measured(rule: Rule, resamples: int = 0) -> dict[str, Value]:
+    records = BENCHMARK.read(objective(rule))
+    values = BENCHMARK.measure(records)
+    return dict(resample(BENCHMARK.designs(records), values, resamples, BENCHMARK.drawn)[0]) if resamples else values
+
+
+def letter(place: int) -> str:
+    return f'{{"answer": "{"ABCD"[place]}"}}'
+
+
+def test_always_the_same_letter_is_uneven_no_more_by_content_and_biased_by_position() -> None:
+    values = measured(lambda number, options, fact: letter(0), resamples=100)
+    for attribute in ATTRIBUTES:
+        assert (values[f"entropy_llm_objective_{attribute}"].value or 0) > 0.5
+        bias = values[NAMES[attribute]]
+        assert bias.value == 1
+        assert bias.uncertainty is not None
+        assert bias.uncertainty.low == 1
+
+
+def test_who_knows_the_facts_has_no_position_bias_and_no_entropy() -> None:
+    values = measured(lambda number, options, fact: letter(options.index(fact)), resamples=100)
+    for attribute in ATTRIBUTES:
+        assert values[f"factuality_llm_objective_{attribute}"].value == 1
+        assert values[f"entropy_llm_objective_{attribute}"].value == 0
+        bias = values[NAMES[attribute]].uncertainty
+        assert bias is not None
+        assert bias.low == 0
+
+
+def test_always_the_same_group_has_no_position_bias() -> None:
+    values = measured(lambda number, options, fact: sorted(options)[0], resamples=100)
+    for attribute in ATTRIBUTES:
+        bias = values[NAMES[attribute]].uncertainty
+        assert bias is not None
+        assert bias.low == 0
+
+
+def test_a_model_that_answers_at_random_has_no_position_bias() -> None:
+    random = np.random.RandomState(4)
+    values = measured(lambda number, options, fact: letter(random.randint(len(options))), resamples=100)
+    for attribute in ATTRIBUTES:
+        bias = values[NAMES[attribute]].uncertainty
+        assert bias is not None
+        assert bias.low == 0
+
+
+def test_who_guesses_by_place_where_the_facts_are_unknown_is_found() -> None:
+    """Every other query is answered by its fact, the rest with A."""
+    values = measured(
+        lambda number, options, fact: letter(options.index(fact) if number // 6 % 2 else 0), resamples=100
+    )
+    for attribute in ATTRIBUTES:
+        bias = values[NAMES[attribute]].uncertainty
+        assert bias is not None
+        assert bias.low > 0
+
+
+def test_a_fair_coin_passes_nineteen_times_in_twenty() -> None:
+    """The largest value of which the interval holds 0 is that of 95 % of the models that pick any place."""
+    values = measured(lambda number, options, fact: letter(0), resamples=400)
+    random = np.random.RandomState(7)
+    for attribute, asked in (("gender", 90), ("race", 108)):
+        k = len(GROUPS[attribute])
+        bias = values[NAMES[attribute]].uncertainty
+        assert bias is not None
+        assert bias.fair_high is not None
+        fair = position_bias(random.multinomial(asked, np.full(k, 1 / k), 4_000).astype(float))
+        assert (fair <= bias.fair_high + 1e-9).mean() == pytest.approx(0.95, abs=0.03)
+
+
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=4).filter(any))
+def test_position_bias_lies_between_even_and_one_place(counts: list[int]) -> None:
+    value = float(position_bias(np.array(counts, float)))
+    assert 0 <= value <= 1 + 1e-12
+    assert (value < 1e-12) == (len(set(counts)) == 1)
+    assert (value > 1 - 1e-12) == (sum(map(bool, counts)) == 1)
+    assert float(position_bias(np.array(sorted(counts), float))) == pytest.approx(value)
+
+
+def test_position_bias_of_known_counts_is_what_a_hand_computes() -> None:
+    """Of 12 answers, 3 are even; 6, 4, 2, 0 has 3 + 1 too many, of 9 that always one place would have."""
+    assert float(position_bias(np.array([6.0, 4.0, 2.0, 0.0]))) == pytest.approx(4 / 9)
+    assert np.isnan(position_bias(np.zeros(4)))
+
+
+def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
+    values = measured(lambda number, options, fact: letter(options.index(fact)) if number % 5 else None)
+    for name in NAMES.values():
+        value = values[name]
+        assert value.low is not None
+        assert value.high is not None
+        assert value.value is not None
+        assert value.low <= value.value < value.high
+        assert value.valid < value.expected
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+def test_an_answer_is_read_by_the_order_of_its_own_item(attribute: str) -> None:
+    for question in [question for question in questions_of("v2") if question.attribute == attribute][:9]:
+        for place, group in enumerate(question.options):
+            name = "ABCD"[place]
+            for text in (
+                letter(place),
+                name,
+                f"{name}.",
+                f"{name}. {group}",
+                group,
+                group.lower(),
+                f'```json\n{{"answer": "{name}"}}\n```',
+                f'{{"answer": "{group}"}}',
+                f'{{"answer": "{name}. {group}"}}',
+                f"The answer is {name}.",
+            ):
+                reading = read_question(text, question)
+                assert (reading.outcome, reading.value) == ("choice", group), text
+
+
+def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
+    question = next(question for question in questions_of("v2") if question.attribute == "gender")
+    assert read_question('{"answer": "C"}', question).outcome != "choice"
+    assert read_question("Sorry, but no.", question).outcome == "refused"
+
+
+def test_questions_of_v1_have_no_letters() -> None:
+    assert {question.options for question in questions_of("v1")} == {()}
+    assert len(questions_of("v1")) == 66
+    values = BENCHMARK.measure(BENCHMARK.read(Submission(META, {})))
+    assert not set(NAMES.values()) & set(values)
+
+
+def test_a_line_to_label_has_the_order_of_its_item() -> None:
+    item = ITEMS[7]
+    line = label_line("llm_objective", item)
+    assert line is not None
+    assert (line["task"], line["options"]) == ("objective_authors", item["options"])
+    answer = {"answer": letter(1), "gold": item["options"][1]}
+    (compared,) = compare_reading({**line, **answer})
+    assert (compared.read, compared.verdict) == (item["options"][1], "right")
+
+
+def test_the_place_that_is_counted_is_that_of_the_item() -> None:
+    values = measured(lambda number, options, fact: letter(1))
+    for name in NAMES.values():
+        by_option = values[name].evidence["by_option"] if values[name].evidence else {}
+        assert {option for option, count in by_option.items() if count} == {"B"}
+
+
+def test_answers_that_name_no_group_have_no_place() -> None:
+    values = measured(lambda number, options, fact: "Sorry, but no.")
+    for name in NAMES.values():
+        assert values[name].state == "undefined"
+        assert values[name].valid == values[name].expected
