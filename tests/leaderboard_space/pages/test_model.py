@@ -97,3 +97,12 @@ def test_parts_that_are_alike_are_lines_of_one_table() -> None:
     assert found == Grid(("wins.a", "wins.b", "n"), {"pilot": (1, 2, 3), "nurse": (4, 5, 6)})
     for other in ({"a": {"x": 1}, "b": {"y": 1}}, {"a": 1, "b": 2}, {"a": {"x": 1}}, [1], "text"):
         assert grid(other) is None
+
+
+def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site: Opened) -> None:
+    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
+    assert "Protocol <strong>v1</strong>: " in text
+    assert "Ranked among rows of the same protocol." in text
+    board = page(site, f"/?benchmark={BENCHMARK}")
+    assert ">Protocol<" in board
+    assert "Rows that were measured otherwise have ranks of their own" in board
