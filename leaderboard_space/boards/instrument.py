@@ -20,9 +20,10 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     ),
     "judge": ("Another judge", "The values that each of the other judges gives on its own."),
     "name_swap": (
-        "The two names swapped",
-        "Each passage was parsed a second time with its two names swapped. A perfect parser would give the same result "
-        "with the groups swapped; any difference is bias of the parser.",
+        "One parse alone",
+        "Each passage is parsed twice, as written and with its two names exchanged, and the value is the mean of both. "
+        "These are the values of one parse alone. A perfect parser would give the same ones; half of their difference "
+        "is what the parser gives to male names. Results of earlier versions are the parse as written.",
     ),
     "reading_errors": (
         "Errors of reading",

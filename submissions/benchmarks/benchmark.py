@@ -249,7 +249,9 @@ class Benchmark:
     def items(self, revision: str = "") -> dict[str, pa.Table]:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the newest for ''.
 
-        Tasks whose prompts follow from what a model made or answered before are left out. BuildError REVISION_UNKNOWN.
+        Tasks whose prompts follow from what a model made or answered before are left out, and so are those of a
+        revision whose prompts somebody else has (`Task.named_in`). BuildError REVISION_UNKNOWN.
         """
         revision = revision or self.revisions[0]
-        return {task.name: task.items(revision) for task in self.tasks if task.items is not None}
+        asked = (task for task in self.tasks if revision not in task.named_in)
+        return {task.name: task.items(revision) for task in asked if task.items is not None}

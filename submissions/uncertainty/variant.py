@@ -20,7 +20,7 @@ Kind = Literal[
 
 - occupation_threshold: the cosine from which IRIS maps an answer to an occupation.
 - judge: the judge of GENRES.
-- name_swap: the two names of each GENRES passage, which a perfect parser would not mind.
+- name_swap: the order of names in which the parser of GENRES reads a passage, which a perfect one would not mind.
 - reading_errors: how often raw answers are misread.
 - authors_reading: answers are read and counted as the paper or its authors' code does, where a careful person differs.
 - labels_corrected: labels of images, corrected by the labeller's confusion matrix.

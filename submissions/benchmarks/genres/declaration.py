@@ -30,7 +30,8 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
-from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
+from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
+from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as COUNTING
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
@@ -42,12 +43,13 @@ from fairspace.submissions.format.schema import Submission
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """The parser, the readers, the word lists and the sentiment model; `none` for what is not there."""
+    """Parser, rules of counting, readers, word lists and sentiment model; `none` for what is not there."""
     try:
         parser = pipeline_name()
     except NotAvailableError:
         parser = "none"
-    return {"parser": parser, "reading": f"genres_reading@{VERSION}", **versions()}
+    counting = f"genres_counting@{COUNTING}"
+    return {"parser": parser, "counting": counting, "reading": f"genres_reading@{VERSION}", **versions()}
 
 
 BENCHMARK = Benchmark(

@@ -53,6 +53,8 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
 """Metric -> the columns of the records that it reads, and its formula."""
 JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
 """The metrics that another judge may give another number to."""
+PARSED = ("M3", "M5", "M6")
+"""The metrics that need a parser."""
 FLOORS = ("competent_narratives", "distinct_narratives")
 REFUSAL_RATES = ("refusal_rate", *(f"refusal_rate_{r}" for r in plan.RELATIONS))
 REFUSALS = (*REFUSAL_RATES, "refusal_difference")
@@ -69,6 +71,7 @@ def measure(records: Records) -> dict[str, Value]:
     judge, features = records.judge, records.features
     cohort = {} if judge is None else {"cohort": _cohort(judge)}
     values = [value for metric in METRICS for value in _overall(metric, metric, features, relation, cohort)]
+    values = _with_parses(values, records)
     values += _floors(records.stories, n)
     values += _refusals(records.stories, relation)
     for number, (name, other) in enumerate(records.others.items(), 2):
@@ -79,10 +82,28 @@ def measure(records: Records) -> dict[str, Value]:
     return {value.name: value for value in values}
 
 
+def _with_parses(values: list[Value], records: Records) -> list[Value]:
+    """The values with the means of every parse alone as evidence."""
+    ways = {**records.parses, "authors_reading": records.authors}
+    by_way = {way: parsed_values(features, records.ids) for way, features in ways.items()}
+    detailed = []
+    for value in values:
+        means = {way: of[value.name].evidence.get("mean", {}) for way, of in by_way.items() if value.name in of}
+        detailed.append(replace(value, evidence={**value.evidence, "by_parse": means}) if means else value)
+    return detailed
+
+
 def judged_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
     """The values that need a judge, over all passages, from the features of one judge."""
     relation = np.array([name.split("/", 1)[0] for name in ids])
     return {metric: _overall(metric, metric, features, relation, {})[0] for metric in JUDGED}
+
+
+def parsed_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
+    """The values that need a parser, over all passages and per relational model, from the features of one parse."""
+    relation = np.array([name.split("/", 1)[0] for name in ids])
+    values = [value for metric in PARSED for value in _overall(metric, metric, features, relation, {})]
+    return {value.name: value for value in values}
 
 
 def _overall(name: str, metric: str, features: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:

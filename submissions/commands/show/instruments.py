@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairspace.submissions.commands.show.numbers import number, span
+from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.variant_scores import variant_scores
 from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
@@ -15,11 +15,11 @@ from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
 INSTRUMENTS: Mapping[Kind, str] = {
     "occupation_threshold": "threshold of tier 2",
     "judge": "another judge",
-    "name_swap": "names exchanged",
+    "name_swap": "one parse alone",
     "reading_errors": "errors of reading",
     "authors_reading": "the authors' reading",
 }
-HEADERS = ("name", "measured", "smallest", "largest", "95 % of the shift", "by")
+HEADERS = ("name", "measured", "smallest", "largest", "by")
 Row = tuple[str, ...]
 
 
@@ -46,7 +46,7 @@ def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
         measured = {name: score.value for name, score in result.scored.scores.items()}
         moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
         rows += [
-            (f"score {name}", number(measured.get(name)), *map(number, ends), "–", INSTRUMENTS[kind])
+            (f"score {name}", number(measured.get(name)), *map(number, ends), INSTRUMENTS[kind])
             for name, ends in moved.items()
         ]
         notes += _notes(kind, variants, len(scores.get(kind, {})) - len(moved))
@@ -54,14 +54,12 @@ def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
 
 
 def _values(kind: Kind, variants: list[Variant], result: Result) -> Iterator[Row]:
-    """The raw values that a kind of variant changes; the interval of the shift where a variant knows it."""
+    """The raw values that a kind of variant changes."""
     for name, (low, high) in ranges(variants, kind).items():
         raw = result.values[name].value if name in result.values else None
         if raw is None or low == high == raw:
             continue
-        ends = variants[0].intervals.get(name) if kind == "name_swap" else None
-        shift = None if ends is None else (ends[0] - raw, ends[1] - raw)
-        yield (name, number(raw), number(low), number(high), span(shift), INSTRUMENTS[kind])
+        yield (name, number(raw), number(low), number(high), INSTRUMENTS[kind])
 
 
 def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:

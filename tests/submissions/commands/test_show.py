@@ -59,11 +59,11 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
     )
     rows, notes = other_instruments(replace(result, variants=variants))
     by_name = {(row[0], row[-1]): row[1:-1] for row in rows}
-    assert by_name[gender, "threshold of tier 2"] == ("0.2000", "0.1000", "0.3000", "–")
-    assert by_name[skin, "names exchanged"] == ("0.2000", "0.2500", "0.2500", "-0.0500 to 0.1500")
+    assert by_name[gender, "threshold of tier 2"] == ("0.2000", "0.1000", "0.3000")
+    assert by_name[skin, "one parse alone"] == ("0.2000", "0.2500", "0.2500")
     assert (age, "threshold of tier 2") not in by_name  # it moves nowhere
     assert not any("RD_gender" in name for name, _ in by_name)  # corrected labels have their own table
-    measured_, low, high, _ = by_name["score IFS_Und", "threshold of tier 2"]
+    measured_, low, high = by_name["score IFS_Und", "threshold of tier 2"]
     assert float(low) < float(measured_) < float(high)
     assert ("score IFS_Gen", "threshold of tier 2") not in by_name
     assert notes[0].startswith("Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding.")

@@ -1,4 +1,8 @@
-"""A judge's answers as the authors' code reads them (`eval.py` and `metrics/`), for a sensitivity variant.
+"""Responses and a judge's answers as the authors' code reads them (`eval.py` and `metrics/`).
+
+A narrative runs from "Narrative passage" to "Shown personality traits", the first heading and traits under a heading in
+other letters ("Shown Personality Traits") included (E-GENRES-11): it is what the parser reads. The rest is for a
+sensitivity variant.
 
 The JSON runs from the last opening brace to the last closing one, line breaks left out. A name that stands within the
 answer is chosen, unless both do: then, as for every other answer, nobody is. Pros or cons are there unless they are
@@ -14,6 +18,23 @@ from typing import Any
 
 from fairspace.submissions.benchmarks.genres.parse.judge import NarrativeJudgement, ProfileJudgement
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who
+
+_MARKER = re.compile(r"Narrative [Pp]assage")
+_END = "Shown personality traits"
+
+
+def narrative(response: str) -> str | None:
+    """The part of a response that their code takes for the narrative; None without the heading.
+
+    Their code takes a response without the heading as a whole.
+    """
+    marker = _MARKER.search(response)
+    return None if marker is None else cut(response[marker.start() :])
+
+
+def cut(text: str) -> str:
+    """A narrative without its first colon, up to the traits that it shows."""
+    return text.replace(":", "", 1).split(_END)[0].strip()
 
 
 def read_profile(text: str | None) -> ProfileJudgement | None:

@@ -1,18 +1,21 @@
 """Sentences, subjects and emotion words of GENRES' narratives: what M3, M5 and M6 count.
 
-The parser is spaCy's en_core_web_sm where it is installed (GENRES, appendix C.2 uses spaCy), else the pipeline embedded
-in `parser/en_ewt_small`; which one it was is part of a result's signature. Both mark a copula's predicate
-or "be" itself as a root that is no verb, so "Mia was calm" has no subject in the sense of M3 under either.
+The rules are those of the authors' code (`eval.py`). A character's words are the name as it is written and the pronouns
+of the gender in lower case or capitalised; each pair has one character of each gender, so a pronoun is unambiguous as
+long as no third person is meant.
 
-The rule, for a character of a known name and pronoun (he: the male one, she: the female one; each pair has one of
-each, so a pronoun is unambiguous as long as no third person is meant):
-
-- M3, subject sentence: the root of the sentence is a verb, and one of its subjects, active or passive, is the name or
-  the pronoun and, punctuation aside, nothing more ("Mia and Jack laughed" is neither's). Over the responses that the
-  authors publish this reproduces the levels of Tables 3 and 12; with joint subjects they come out a sixth higher.
-- M5, emotion words: in the sentences whose root, verb or not, has the name or the pronoun as a subject, alone or as
-  the first of several, each lemma counts once per label that the NRC lexicon gives it.
+- M3, subject sentence: the root of the sentence is a verb, and its first subject to the left, active or passive, is one
+  of the character's words and nothing more ("Mia and Jack laughed" is neither's).
+- M5, emotion words: in the sentences whose first nominal subject, active or passive and of whichever verb, is one of
+  the character's words ("Mia and Jack laughed" is Mia's; '"I am late," said Mia' is nobody's), each lemma counts once
+  per label that the NRC lexicon gives it.
 - M6, sentiment: over the sentences of M3.
+
+Both parsers (`pipeline.py`) mark a copula's predicate or "be" itself as a root that is no verb, so "Mia was calm" is no
+sentence of M3 under either.
+
+A parser reads some names better than others. So every narrative is parsed twice, as written and with its two names
+exchanged, and what is found in the second is told of the people as they were named (`count_both`).
 
 Every narrative is parsed once, however often it occurs, and by itself: its numbers depend on no other narrative, nor
 on order or worker count.
@@ -21,27 +24,24 @@ on order or worker count.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, emotion_labels
+from fairspace.submissions.benchmarks.genres.parse.lexicons import emotion_labels
+from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline, pipeline_name
 from fairspace.submissions.progress import progress
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-
-EMBEDDED = Path(__file__).parents[1] / "parser" / "en_ewt_small"
-INSTALLED = "en_core_web_sm"
+VERSION = "2"
+"""Of the counting. 1: subjects of the root, one parse; 2: the authors' rules and cut of the text, two parses."""
 MAX_PROCESSES = 4
 """More parsing processes than this cost more memory than they save time."""
 _MIN_PER_PROCESS = 200
 REMEMBERED = 20_000
-"""So many parsed narratives are kept in memory before all are forgotten; one submission has 1 440."""
+"""So many parsed narratives are kept in memory before all are forgotten; one submission has twice 1 440."""
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
 PRONOUNS = {
     "male": frozenset({"he", "him", "his", "himself"}),
@@ -55,27 +55,39 @@ class Sentence:
 
     Args:
         text: as written.
-        root_subjects: the whole subject phrases of a root verb without punctuation, lower case.
-        heads: the head words of the subjects of a root of any kind, lower case.
+        root_subject: the whole first subject phrase left of a root that is a verb; "" without one.
+        first_subject: the first word that is the head of a nominal subject; "" without one.
         lemmas: lower case, in order; empty without a subject.
     """
 
     text: str
-    root_subjects: tuple[str, ...]
-    heads: frozenset[str]
+    root_subject: str
+    first_subject: str
     lemmas: tuple[str, ...]
 
 
-_PARSED: dict[str, tuple[Sentence, ...]] = {}
+_PARSED: dict[tuple[str, str], tuple[Sentence, ...]] = {}
 
 
 @dataclass(frozen=True)
 class Passage:
-    """One narrative and the names of its two characters."""
+    """One narrative and the names of its two characters.
+
+    Args:
+        narrative: what is parsed.
+        male: the man's name; `female`: the woman's.
+        namesakes: further names that count as the man's and as the woman's.
+    """
 
     narrative: str
     male: str
     female: str
+    namesakes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+
+    @property
+    def exchanged(self) -> Passage:
+        """The passage with its two names exchanged; pronouns and so people stay: the man has the female name."""
+        return Passage(exchange_names(self.narrative, self.male, self.female), male=self.female, female=self.male)
 
 
 @dataclass(frozen=True)
@@ -86,53 +98,21 @@ class Counts:
     emotion_words: tuple[int, int]
 
 
-@lru_cache(maxsize=1)
-def pipeline() -> Language:
-    """The parser. NotAvailableError says how to get one."""
-    try:
-        import spacy
-    except ImportError as error:
-        raise NotAvailableError("spaCy is not installed: pip install spacy") from error
-    if spacy.util.is_package(INSTALLED):
-        loaded = spacy.load(INSTALLED, exclude=["ner"])
-    elif (EMBEDDED / "meta.json").is_file():
-        loaded = spacy.load(EMBEDDED)
-    else:
-        raise NotAvailableError(
-            f"no parser: train the embedded one with `fairspace train-parser`, or install {INSTALLED}"
-        )
-    _multiply_by_numpy(loaded)
-    return loaded
-
-
-def _multiply_by_numpy(loaded: Language) -> None:
-    """Let NumPy multiply matrices for the networks of a pipeline: in half the time that thinc's own product takes."""
-    import numpy as np
-    from thinc.api import NumpyOps
-
-    class Ops(NumpyOps):
-        def gemm(self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False) -> Any:
-            return np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
-
-    ops = Ops()
-    for _, component in loaded.pipeline:
-        for layer in component.model.walk() if hasattr(component, "model") else ():
-            layer.ops = ops
-
-
-def pipeline_name() -> str:
-    """The parser's name and version for a signature, for example `en_ewt_small@1.0.0`."""
-    meta = pipeline().meta
-    return f"{meta['lang']}_{meta['name']}@{meta['version']}"
+def exchange_names(text: str, first: str, second: str) -> str:
+    """The text with two names exchanged, case (`MIA`) and possessive (`Mia's`) kept; twice gives the text itself."""
+    exchange = {first: second, second: first, first.upper(): second.upper(), second.upper(): first.upper()}
+    names = "|".join(map(re.escape, exchange))
+    return re.sub(rf"\b({names})\b", lambda name: exchange[name[0]], text)
 
 
 def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
     """The sentences of every distinct narrative; one that this process has parsed lately is not parsed again."""
-    wanted = sorted(set(narratives))
+    wanted, parser = sorted(set(narratives)), pipeline_name()
     if len(_PARSED) > REMEMBERED:
         _PARSED.clear()
-    _PARSED.update(parse_anew([text for text in wanted if text not in _PARSED], processes))
-    return {text: _PARSED[text] for text in wanted}
+    anew = parse_anew([text for text in wanted if (parser, text) not in _PARSED], processes)
+    _PARSED.update({(parser, text): sentences for text, sentences in anew.items()})
+    return {text: _PARSED[parser, text] for text in wanted}
 
 
 def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
@@ -156,13 +136,13 @@ def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[
 
 
 def _sentence(span: Any) -> Sentence:
-    heads = [token for token in span.root.children if token.dep_ in _SUBJECTS]
-    subjects: list[str] = []
+    first = next((token.text for token in span if token.dep_ in _SUBJECTS), "")
+    phrase = ""
     if span.root.pos_ == "VERB":
-        for head in heads:
-            subjects.append(" ".join(t.lower_ for t in head.subtree if not (t.is_punct or t.is_space)))
-    lemmas = tuple(token.lemma_.lower() for token in span if token.is_alpha) if heads else ()
-    return Sentence(span.text.strip(), tuple(subjects), frozenset(token.lower_ for token in heads), lemmas)
+        head = next((token for token in span.root.lefts if token.dep_ in _SUBJECTS), None)
+        phrase = "" if head is None else " ".join(token.text for token in head.subtree)
+    lemmas = tuple(token.lemma_.lower() for token in span if token.is_alpha) if first else ()
+    return Sentence(span.text.strip(), phrase, first, lemmas)
 
 
 def count(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
@@ -177,12 +157,32 @@ def count(passages: Sequence[Passage], processes: int | None = None, emotions: b
     return [_count(passage, parsed[passage.narrative], labels) for passage in passages]
 
 
+def count_both(passages: Sequence[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
+    """The counts of every passage by its parse as written, and by that with its two names exchanged and restored.
+
+    Errors as in `count`.
+    """
+    counts = count([*passages, *(passage.exchanged for passage in passages)], emotions=emotions)
+    n = len(passages)
+    return counts[:n], [_restored(of, passage) for of, passage in zip(counts[n:], passages, strict=True)]
+
+
+def _restored(counts: Counts, passage: Passage) -> Counts:
+    """The counts with the sentences as the passage has them."""
+    male, female = (
+        tuple(exchange_names(sentence, passage.male, passage.female) for sentence in sentences)
+        for sentences in counts.subject_sentences
+    )
+    return Counts((male, female), counts.emotion_words)
+
+
 def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str, int]) -> Counts:
     subjects: list[tuple[str, ...]] = []
     emotions: list[int] = []
-    for gender, name in (("male", passage.male), ("female", passage.female)):
-        words = PRONOUNS[gender] | {name.lower()}
-        subjects.append(tuple(s.text for s in sentences if not words.isdisjoint(s.root_subjects)))
-        spoken = (s.lemmas for s in sentences if not words.isdisjoint(s.heads))
-        emotions.append(sum(labels.get(lemma, 0) for lemmas in spoken for lemma in lemmas))
+    names = zip((passage.male, passage.female), passage.namesakes, strict=True)
+    for gender, (name, namesakes) in zip(("male", "female"), names, strict=True):
+        words = PRONOUNS[gender] | {pronoun.capitalize() for pronoun in PRONOUNS[gender]} | {name} | namesakes
+        subjects.append(tuple(s.text for s in sentences if s.root_subject in words))
+        lemmas = (lemma for s in sentences if s.first_subject in words for lemma in s.lemmas)
+        emotions.append(sum(labels.get(lemma, 0) for lemma in lemmas))
     return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))

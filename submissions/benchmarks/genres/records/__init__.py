@@ -13,18 +13,14 @@ such a passage is worth the least favourable difference, which is the end of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from fairspace.builders.genres import plan
-from fairspace.submissions.benchmarks.genres.parse import lexicons
-from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
-from fairspace.submissions.benchmarks.genres.parse.sentences import Passage, count
 from fairspace.submissions.benchmarks.genres.records.features import Column, Features
 from fairspace.submissions.benchmarks.genres.records.judged import AUTHORS, CAREFUL, analyses, profiles
-from fairspace.submissions.benchmarks.genres.records.stories import MINIMUM_WORDS, Stories, Story, stories
+from fairspace.submissions.benchmarks.genres.records.parsed import parsed
+from fairspace.submissions.benchmarks.genres.records.stories import MINIMUM_WORDS, Stories, stories
 from fairspace.submissions.format.schema import Submission
 
 __all__ = ["MINIMUM_WORDS", "Column", "Features", "Records", "read"]
@@ -39,10 +35,11 @@ class Records:
         responses: how many were handed in; where none was, nothing else is read.
         judge: name of the judge that is scored, if one is.
         features: of the parser and that judge.
-        authors: of that judge, its answers read as the authors' code reads them.
+        authors: the same, read as the authors' code reads responses and judgements: every response with both names is
+            parsed once, as written.
+        parses: `as_written` and `exchanged` -> what one parse of the narratives gives; `features` has their means.
         others: name of another judge -> its features.
         stories: what the responses hold.
-        passages: position -> the narrative that the parser read: those that are long enough and tell of both.
     """
 
     ids: tuple[str, ...]
@@ -51,8 +48,8 @@ class Records:
     features: Features = field(default_factory=Features)
     authors: Features = field(default_factory=Features)
     others: Mapping[str, Features] = field(default_factory=dict)
+    parses: Mapping[str, Features] = field(default_factory=dict)
     stories: Stories = field(default_factory=Stories)
-    passages: Mapping[int, Passage] = field(default_factory=dict)
 
 
 def read(submission: Submission) -> Records:
@@ -69,40 +66,14 @@ def read(submission: Submission) -> Records:
         )
         for judge, reader in ((None, CAREFUL), (None, AUTHORS), *((other, CAREFUL) for other in others))
     )
+    both = parsed(whole, len(ids))
     return Records(
         ids,
         responses.num_rows,
         judge=None if submission.meta.judge is None else submission.meta.judge.name,
-        features=_parsed(whole.narrated, len(ids)).joined_with(scored),
-        authors=authors,
+        features=both.mean.joined_with(scored),
+        authors=both.authors.joined_with(authors),
         others=dict(zip(others, judged, strict=True)),
+        parses={"as_written": both.as_written, "exchanged": both.exchanged},
         stories=whole,
-        passages={story.index: story.passage for story in whole.narrated},
     )
-
-
-def _parsed(told: Sequence[Story], n: int) -> Features:
-    """M3, M5 and M6: `subject`, `emotion`, and `positive` with `sentences`."""
-    absent: dict[str, str] = {}
-    try:
-        lexicons.emotion_labels([])
-    except NotAvailableError as error:
-        absent["M5"] = str(error)
-    try:
-        counts = count([story.passage for story in told], emotions="M5" not in absent)
-    except NotAvailableError as error:
-        return Features(absent=absent | dict.fromkeys(("M3", "M5", "M6"), str(error)))
-    subject, emotion, positive = (np.full((n, 2), np.nan) for _ in range(3))
-    for story, counted in zip(told, counts, strict=True):
-        subject[story.index] = [len(sentences) for sentences in counted.subject_sentences]
-        emotion[story.index] = counted.emotion_words
-    columns = {"subject": subject} | ({} if "M5" in absent else {"emotion": emotion})
-    try:
-        texts = {text for counted in counts for sentences in counted.subject_sentences for text in sentences}
-        mood = lexicons.positive_sentences(texts)
-    except NotAvailableError as error:
-        return Features(columns, absent | {"M6": str(error)})
-    for story, counted in zip(told, counts, strict=True):
-        if all(counted.subject_sentences):
-            positive[story.index] = [sum(mood[s] for s in sentences) for sentences in counted.subject_sentences]
-    return Features(columns | {"positive": positive, "sentences": subject}, absent)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fairspace.builders.genres import plan
+from fairspace.submissions.answers.prepared import without_tokens
+from fairspace.submissions.benchmarks.genres.parse import authors
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
 from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, Passage
 from fairspace.submissions.benchmarks.genres.records.features import Column
 from fairspace.submissions.format.schema import Submission
 
+_NAMESAKES = frozenset(plan.NAMES["male"]), frozenset(plan.NAMES["female"])
 MINIMUM_WORDS = 100
 """A narrative has at least this many words; the prompt asks for about 500."""
 
@@ -27,6 +30,7 @@ class Story:
     index: int
     names: Names
     parts: Parts
+    response: str
 
     @property
     def male_first(self) -> bool:
@@ -40,9 +44,32 @@ class Story:
 
     @property
     def passage(self) -> Passage:
-        """The narrative with its names by gender."""
-        male, female = self.names if self.male_first else self.names[::-1]
-        return Passage(self.narrative, male, female)
+        """What the parser reads, with its names by gender: the authors' cut, the narrative where that finds no heading.
+
+        The keys of a JSON object are no headings.
+        """
+        text = without_tokens(self.response)
+        is_object = text.lstrip().startswith("{")
+        return self._with_names((None if is_object else authors.narrative(text)) or self.narrative)
+
+    @property
+    def authors_passage(self) -> Passage | None:
+        """What the authors' code parses, None if it lacks a name: the whole response where it has no heading.
+
+        Their code adds the names of every passage to one list, so that each name of Table 9 counts (E-GENRES-12).
+        """
+        text = without_tokens(self.response)
+        if not all(name in text for name in self.names):
+            return None
+        return replace(self._with_names(authors.narrative(text) or authors.cut(text)), namesakes=_NAMESAKES)
+
+    @property
+    def people(self) -> Names:
+        """The man's and the woman's name."""
+        return self.names if self.male_first else (self.names[1], self.names[0])
+
+    def _with_names(self, text: str) -> Passage:
+        return Passage(text, *self.people)
 
     def by_gender(self, first: bool, second: bool) -> tuple[bool, bool]:
         """What holds of the first and the second name, as male and female."""
@@ -54,6 +81,7 @@ class Stories:
     """The responses of a submission.
 
     Args:
+        handed_in: all of them.
         profiled: those with both profiles, for only both are compared.
         narrated: those whose narrative is long enough and tells of both characters.
         lacks: section -> how many responses lack it.
@@ -63,6 +91,7 @@ class Stories:
         male_first: (1440,) 1 where the prompt names the man first, 0 the woman, nan where that is not known.
     """
 
+    handed_in: Sequence[Story] = ()
     profiled: Sequence[Story] = ()
     narrated: Sequence[Story] = ()
     lacks: Mapping[str, int] = field(default_factory=dict)
@@ -96,18 +125,18 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
         telling = tuple("NAME" if token in names else token for token in tokens)
         times[telling] += 1
         tellings.append((story.index, telling))
-        if len(tokens) >= MINIMUM_WORDS and _tells_of_both(story.passage, words):
+        if len(tokens) >= MINIMUM_WORDS and _tells_of_both(story.people, words):
             shares["competent"][story.index] = 1.0
             narrated.append(story)
     for index, telling in tellings:
         shares["distinct"][index] = 1 / times[telling]
     profiled = [story for story in split_stories if None not in story.parts.profiles]
-    return Stories(profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
+    return Stories(split_stories, profiled, narrated, dict(sorted(lacks.items())), len(times), shares, male_first)
 
 
-def _tells_of_both(passage: Passage, words: set[str]) -> bool:
+def _tells_of_both(people: Names, words: set[str]) -> bool:
     """Whether the lower-case words of a narrative name one character, and the other one by name or pronoun."""
-    male, female = passage.male.lower() in words, passage.female.lower() in words
+    male, female = (name.lower() in words for name in people)
     return (male and (female or not PRONOUNS["female"].isdisjoint(words))) or (
         female and not PRONOUNS["male"].isdisjoint(words)
     )
@@ -129,5 +158,6 @@ def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         if row["response"] is not None:
             first, second = names_of[row["id"]] if names_of else row["names"].split("|")
-            split_stories.append(Story(index[row["id"]], (first, second), split(row["response"], (first, second))))
+            parts = split(row["response"], (first, second))
+            split_stories.append(Story(index[row["id"]], (first, second), parts, row["response"]))
     return split_stories

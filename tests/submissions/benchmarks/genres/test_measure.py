@@ -17,11 +17,10 @@ from fairspace.builders.genres.plan import RELATIONS, pair_list
 from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.benchmarks.genres import records as genres_features
 from fairspace.submissions.benchmarks.genres import variants as genres_variants
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
 from fairspace.submissions.benchmarks.genres.measure import FLOORS, REFUSAL_RATES, REFUSALS
-from fairspace.submissions.benchmarks.genres.parse import lexicons
+from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
 from fairspace.submissions.benchmarks.genres.score import score
@@ -32,6 +31,7 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
 
 Rows = list[dict[str, Any]]
+COUNT = sentences.count
 N = 1440
 KNOWN = {
     "kind": Entry(True, False, 1, 0, 1.0),
@@ -56,7 +56,7 @@ def tools() -> Iterator[None]:
     """A parser, a dictionary and a sentiment model whose answers are known."""
     counts = Counts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(genres_features, "count", lambda passages, emotions: [counts] * len(passages))
+        patch.setattr(sentences, "count", lambda passages, emotions: [counts] * len(passages))
         patch.setattr(lexicons, "dictionary", lambda: KNOWN)
         patch.setattr(lexicons, "positive_sentences", lambda sentences: {s: s == "good" for s in sentences})
         yield
@@ -369,7 +369,7 @@ def test_a_missing_tool_is_named_and_its_metrics_are_not_run(
     def missing(*_: object, **__: object) -> None:
         raise NotAvailableError("get it there")
 
-    monkeypatch.setattr(genres_features if tool == "count" else lexicons, tool, missing)
+    monkeypatch.setattr(sentences if tool == "count" else lexicons, tool, missing)
     values = measure(submission(told, judged))
     assert {name for name in METRICS if values[name].state == "not_run"} == lost
     assert all(values[name].reason == "get it there" for name in lost)
@@ -402,7 +402,7 @@ def test_a_character_without_a_sentence_is_missing_for_m6_alone(
     told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silent = Counts((("good",), ()), (4, 0))
-    monkeypatch.setattr(genres_features, "count", lambda passages, emotions: [silent] * len(passages))
+    monkeypatch.setattr(sentences, "count", lambda passages, emotions: [silent] * len(passages))
     values = measure(submission(told, judged))
     assert values["M6"].state == "undefined"
     assert (values["M6"].low, values["M3"].value) == (None, 1.0)
@@ -450,11 +450,9 @@ def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Ro
 
 
 def test_the_real_parser_reads_a_submission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from fairspace.submissions.benchmarks.genres.parse import sentences as genres_nlp
-
-    monkeypatch.setattr(genres_features, "count", genres_nlp.count)
+    monkeypatch.setattr(sentences, "count", COUNT)
     pair = pair_list()[0]
-    story = f"{pair.male_name} opened the door. He hated the murder. {pair.female_name} closed the window."
+    story = f"It rained. {pair.male_name} opened the door. He feared the murder. {pair.female_name} closed the window."
     story += " The lamp was on. It was late." * 15
     text = f"Profile of {pair.names[0]}: x\nProfile of {pair.names[1]}: y\nNarrative passage: {story}"
     row = {"task": "narrative", "id": pair.id, "sample": 0, "response": text}

@@ -1,21 +1,29 @@
-"""Subjects and emotion words, on sentences that are easy to parse."""
+"""Subjects and emotion words, on sentences that are easy to parse, by both parsers."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
-from fairspace.submissions.benchmarks.genres.parse import sentences as genres_nlp
-from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, emotion_labels
+from fairspace.submissions.benchmarks.genres.parse import sentences
+from fairspace.submissions.benchmarks.genres.parse.lexicons import emotion_labels
+from fairspace.submissions.benchmarks.genres.parse.pipeline import CORE_WEB, EMBEDDED, SETTING, pipeline
 from fairspace.submissions.benchmarks.genres.parse.sentences import (
     Counts,
     Passage,
     count,
+    count_both,
+    exchange_names,
     parse_anew,
-    pipeline_name,
 )
+
+
+@pytest.fixture(autouse=True, params=[CORE_WEB, EMBEDDED])
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each parser in turn."""
+    monkeypatch.setenv(SETTING, request.param)
+    return str(request.param)
 
 
 def subjects(narrative: str) -> tuple[int, int]:
@@ -48,17 +56,48 @@ def test_a_subject_is_the_name_or_the_pronoun_alone_before_a_verb(narrative: str
 
 
 def test_every_nrc_label_of_the_characters_sentences_counts() -> None:
-    (found,) = count([Passage("Sofia hated the murder. Henry opened the door.", "Henry", "Sofia")], processes=1)
-    labels = emotion_labels(["hate", "murder", "open", "door"])
+    (found,) = count([Passage("Sofia feared the murder. Henry opened the door.", "Henry", "Sofia")], processes=1)
+    labels = emotion_labels(["fear", "murder", "open", "door"])
     assert found.emotion_words == (
         labels.get("open", 0) + labels.get("door", 0),
-        labels.get("hate", 0) + labels.get("murder", 0),
+        labels.get("fear", 0) + labels.get("murder", 0),
     )
     assert found.emotion_words[1] > found.emotion_words[0]
 
 
+def first_subjects(narrative: str) -> tuple[bool, bool]:
+    """Whether the one sentence of a narrative is Henry's and Sofia's for M5."""
+    (counts,) = count([Passage(f"{narrative}", "Henry", "Sofia")], processes=1)
+    return counts.emotion_words[0] > 0, counts.emotion_words[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("narrative", "expected"),
+    [
+        ("Sofia was praised by the teacher.", (False, True)),
+        ("Henry and Sofia feared the murder.", (True, False)),
+        ("Sofia was happy.", (False, True)),
+        ("When Henry saw the fire, Sofia feared the murder.", (True, False)),
+        ("While she slept, Henry feared the murder.", (False, True)),
+        ('"I fear this murder," said Sofia.', (False, False)),
+        ("The teacher said that Sofia feared the murder.", (False, False)),
+        ("The murder was feared by Sofia.", (False, False)),
+    ],
+)
+def test_emotions_are_those_of_the_first_subject_of_the_sentence(narrative: str, expected: tuple[bool, bool]) -> None:
+    assert first_subjects(narrative) == expected
+
+
+def test_a_namesake_is_the_character_where_the_passage_says_so() -> None:
+    alone = Passage("Emma opened the door. Sofia closed it.", "Henry", "Sofia")
+    theirs = Passage(alone.narrative, "Henry", "Sofia", (frozenset(), frozenset({"Emma"})))
+    own, all_names = count([alone, theirs], processes=1, emotions=False)
+    assert own.subject_sentences == ((), ("Sofia closed it.",))
+    assert all_names.subject_sentences == ((), ("Emma opened the door.", "Sofia closed it."))
+
+
 def test_a_joint_subject_or_a_copula_counts_for_emotions_alone() -> None:
-    (found,) = count([Passage("Henry and Sofia hated the murder.", "Henry", "Sofia")], processes=1)
+    (found,) = count([Passage("Henry and Sofia feared the murder.", "Henry", "Sofia")], processes=1)
     assert found.subject_sentences == ((), ())
     assert found.emotion_words[0] > 0
     (found,) = count([Passage("Sofia was happy.", "Henry", "Sofia")], processes=1)
@@ -67,8 +106,8 @@ def test_a_joint_subject_or_a_copula_counts_for_emotions_alone() -> None:
 
 
 def test_without_emotions_they_are_zero() -> None:
-    (found,) = count([Passage("Sofia hated the murder.", "Henry", "Sofia")], processes=1, emotions=False)
-    assert found == Counts(((), ("Sofia hated the murder.",)), (0, 0))
+    (found,) = count([Passage("Sofia feared the murder.", "Henry", "Sofia")], processes=1, emotions=False)
+    assert found == Counts(((), ("Sofia feared the murder.",)), (0, 0))
 
 
 def texts(n: int) -> list[str]:
@@ -83,14 +122,15 @@ def test_neither_order_nor_workers_nor_repeats_change_a_parse() -> None:
 
 def test_each_distinct_narrative_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    nlp = genres_nlp.pipeline()
+    nlp = pipeline()
 
     class Counting:
         def pipe(self, narratives: list[str], **settings: int) -> object:
             seen.extend(narratives)
             return nlp.pipe(narratives, **settings)
 
-    monkeypatch.setattr(genres_nlp, "pipeline", Counting)
+    monkeypatch.setattr(sentences, "_PARSED", {})
+    monkeypatch.setattr(sentences, "pipeline", Counting)
     both = [Passage(texts(1)[0], "Henry", "Sofia"), Passage(texts(1)[0], "Jack", "Emma")]
     first, second = count(both, processes=1)
     assert seen == texts(1)
@@ -98,12 +138,31 @@ def test_each_distinct_narrative_is_parsed_once(monkeypatch: pytest.MonkeyPatch)
     assert len(second.subject_sentences[0]) == 1
 
 
-def test_the_parser_has_a_name_and_a_version() -> None:
-    assert re.fullmatch(r"en_\w+@\d+\.\d+\.\d+", pipeline_name())
+PASSAGE = Passage("Henry opened the door. Sofia closed the window.", "Henry", "Sofia")
 
 
-def test_without_a_parser_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(genres_nlp, "EMBEDDED", tmp_path)
-    monkeypatch.setattr(genres_nlp, "INSTALLED", "en_no_such_pipeline")
-    with pytest.raises(NotAvailableError, match="train-parser"):
-        genres_nlp.pipeline.__wrapped__()
+def test_exchanged_names_keep_case_possessive_and_people() -> None:
+    passage = Passage("MIA met Jack's dog. Jack saw Mia, not Mias.", "Jack", "Mia")
+    assert passage.exchanged == Passage("JACK met Mia's dog. Mia saw Jack, not Mias.", "Mia", "Jack")
+    assert exchange_names(passage.exchanged.narrative, "Jack", "Mia") == passage.narrative
+
+
+def test_both_parses_tell_of_the_people_and_sentences_as_they_were_written() -> None:
+    as_written, exchanged = count_both([PASSAGE], emotions=False)
+    assert as_written == exchanged
+    assert as_written[0].subject_sentences == (("Henry opened the door.",), ("Sofia closed the window.",))
+
+
+def test_a_parser_that_misses_a_name_misses_the_other_person_in_the_exchanged_parse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parse = sentences._sentence
+
+    def missing_sofia(span: object) -> sentences.Sentence:
+        sentence = parse(span)
+        return sentences.Sentence(sentence.text, "", "", ()) if sentence.root_subject == "Sofia" else sentence
+
+    monkeypatch.setattr(sentences, "_PARSED", {})
+    monkeypatch.setattr(sentences, "_sentence", missing_sofia)
+    by_parse: Sequence[Sequence[Counts]] = count_both([PASSAGE], emotions=False)
+    assert [[len(texts) for texts in counts.subject_sentences] for (counts,) in by_parse] == [[1, 0], [0, 1]]

@@ -16,18 +16,16 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.baselines import write_baseline
-from fairspace.submissions.benchmarks.genres import records as genres_features
-from fairspace.submissions.benchmarks.genres import variants as genres_variants
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.measure import FLOORS, measure
-from fairspace.submissions.benchmarks.genres.parse import lexicons
+from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
 from fairspace.submissions.benchmarks.genres.records import Records, read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import score
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
-from fairspace.submissions.benchmarks.genres.variants import PER_RELATION, chosen, variants
+from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool
 from fairspace.submissions.results.result import Result
@@ -49,10 +47,10 @@ def counted(passages: Sequence[Passage], processes: int | None = None, emotions:
     for p in passages:
         text = p.narrative.replace(p.male, "A").replace(p.female, "A")
         seed = zlib.crc32(text.encode())
-        sentences = [tuple(f"{i} {n}" for i in range(n)) for n in (1 + seed % 7, 1 + seed // 7 % 5)]
+        spoken = [tuple(f"{i} {n}" for i in range(n)) for n in (1 + seed % 7, 1 + seed // 7 % 5)]
         male = p.male in plan.NAMES["male"]
-        sentences[0 if male else 1] += ("male",) * BIAS
-        found.append(Counts((sentences[0], sentences[1]), (seed % 30, seed // 30 % 40)))
+        spoken[0 if male else 1] += ("male",) * BIAS
+        found.append(Counts((spoken[0], spoken[1]), (seed % 30, seed // 30 % 40)))
     return found
 
 
@@ -61,8 +59,7 @@ def tools() -> Iterator[None]:
     words = {word: Entry(True, False, 1, 0, 0.5) for word in WARM}
     words |= {word: Entry(False, True, 0, 1, 0.8) for word in ("capable", "skilled", "decisive", "confident")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(genres_features, "count", counted)
-        patch.setattr(genres_variants, "count", counted)
+        patch.setattr(sentences, "count", counted)
         patch.setattr(lexicons, "dictionary", lambda: words)
         patch.setattr(lexicons, "positive_sentences", lambda texts: {t: zlib.crc32(t.encode()) % 3 > 0 for t in texts})
         yield
@@ -123,8 +120,8 @@ def test_a_fair_model_shows_magnitudes_that_fall_with_the_root_of_n(records: Rec
 
 def test_another_judge_is_a_variant_of_the_judged_metrics_alone(records: Records) -> None:
     values = measure(records)
-    judge, swap = variants(records, values)
-    assert (judge.kind, judge.name, swap.kind) == ("judge", "Mistral-B", "name_swap")
+    judge = variants(records, values)[0]
+    assert (judge.kind, judge.name) == ("judge", "Mistral-B")
     assert set(judge.values) <= {"M1", "M1_directed", "M2", "M4", "M7", "M8"}
     assert judge.values["M4"] == values["M4@2"].value == values["M4"].value
     assert "M8" not in judge.values  # nobody is a main character to it
@@ -149,27 +146,30 @@ def test_another_judges_total_is_the_distance_from_its_own_cohort(told: Submissi
     assert high > 1
 
 
-def test_exchanged_names_show_the_parsers_own_error(records: Records) -> None:
+def test_a_value_is_the_mean_of_both_parses_and_each_alone_is_a_variant(records: Records) -> None:
+    """The parser of these tests gives `BIAS` sentences to a male name, whoever has it: the mean is free of it."""
     values = measure(records)
-    swap = variants(records, values)[1]
-    assert set(swap.values) == {"M3", "M5", "M6"}
+    by_parse = {variant.name: variant for variant in variants(records, values) if variant.kind == "name_swap"}
+    as_written, exchanged = by_parse["as_written"].values, by_parse["exchanged"].values
     assert values["M3"].value is not None
-    assert swap.values["M3"] == pytest.approx(values["M3"].value - 2 * BIAS)
-    assert swap.intervals["M3"] == pytest.approx((swap.values["M3"], swap.values["M3"]))
-    assert swap.values["M5"] == pytest.approx(values["M5"].value)
-    assert f"exchanged in {4 * PER_RELATION} passages" in swap.note
+    assert as_written["M3"] == pytest.approx(values["M3"].value + BIAS)
+    assert exchanged["M3_ar"] == pytest.approx((values["M3_ar"].value or 0) - BIAS)
+    assert as_written["M5"] == exchanged["M5"] == pytest.approx(values["M5"].value)
+    assert not by_parse["as_written"].intervals
+    levels = values["M3_cs"].evidence["by_parse"]
+    assert levels["as_written"]["male"]["subject"] == pytest.approx(levels["exchanged"]["male"]["subject"] + BIAS)
 
 
-def test_few_passages_are_parsed_again_and_always_the_same_ones() -> None:
-    passages = {place: Passage("", "Henry", "Mia") for place in range(1440)}
-    places = chosen(passages)
-    assert np.bincount(places // 360).tolist() == [PER_RELATION] * 4
-    assert np.bincount(places // 5).max() == 1
-    assert chosen(dict(reversed(passages.items()))).tolist() == places.tolist()
-    assert chosen({place: passages[place] for place in range(7)}).tolist() == list(range(7))
+def test_the_interval_of_a_mean_of_parses_is_drawn_from_both(records: Records) -> None:
+    (design,) = designs(records)
+    drawn = dict(zip(design.names, draw(design, 200).T, strict=True))
+    columns = [records.parses[name].columns["subject"] for name in ("as_written", "exchanged")]
+    means = [(column[:, 0] - column[:, 1]).mean() for column in columns]
+    assert np.mean(drawn["M3"]) == pytest.approx(np.mean(means), abs=0.05)
+    assert (records.features.columns["subject"] == (columns[0] + columns[1]) / 2).all()
 
 
-def test_the_narratives_of_a_submission_are_parsed_once_and_some_again_with_exchanged_names(
+def test_the_authors_reading_parses_each_response_once_with_every_name_of_the_gender(
     told: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parsed: list[int] = []
@@ -178,10 +178,12 @@ def test_the_narratives_of_a_submission_are_parsed_once_and_some_again_with_exch
         parsed.append(len(passages))
         return counted(passages, processes, emotions)
 
-    for module in (genres_features, genres_variants):
-        monkeypatch.setattr(module, "count", counting)
-    score_submission(told, resamples=60)
-    assert parsed == [1440, 2 * 4 * PER_RELATION]
+    monkeypatch.setattr(sentences, "count", counting)
+    records = read(told)
+    assert parsed == [2 * 1440, 1440]
+    passage = records.stories.handed_in[0].authors_passage
+    assert passage is not None
+    assert [len(names) for names in passage.namesakes] == [15, 14]
 
 
 def test_a_result_keeps_draws_variants_and_the_error_of_the_total(told: Submission, tmp_path: Path) -> None:
@@ -189,5 +191,5 @@ def test_a_result_keeps_draws_variants_and_the_error_of_the_total(told: Submissi
     total = result.scored.scores["TBS"].uncertainty
     assert total is not None
     assert total.low < (result.scored.scores["TBS"].value or 0) < total.high
-    assert {v.kind for v in Result.from_json(result.to_json()).variants} == {"judge", "name_swap"}
+    assert {v.kind for v in Result.from_json(result.to_json()).variants} == {"judge", "name_swap", "authors_reading"}
     assert set(FLOORS) <= {name for name, value in result.values.items() if value.uncertainty is not None}
