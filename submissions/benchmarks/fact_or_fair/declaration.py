@@ -6,11 +6,12 @@ average, each for gender and race. Language models and image models are scored a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, task_of
@@ -27,6 +28,15 @@ from fairspace.submissions.format.schema import Submission
 def signature(submission: Submission) -> dict[str, str]:
     """The parser, where answers were parsed."""
     return {"parser": f"fact_or_fair_parsing@{VERSION}"} if "responses" in submission.tables else {}
+
+
+THREE_PROMPTS = "v2, three prompts a topic"
+
+
+def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
+    """The dataset revision, and from `v2` on whether subjective images are of three prompts a topic."""
+    revision = signature.get("dataset_revision", "")
+    return THREE_PROMPTS if revision == "v2" and scored.ranking == "average_t2i" else revision
 
 
 _ASK = {
@@ -64,7 +74,12 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
+    protocol_of=protocol_of,
     protocols={
+        "v2": "The options of an objective query are lettered and stand in three drawn orders; scenarios, names and "
+        "ages of subjective queries are ours.",
+        THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
+        "not 20: S_KLD of a fair model is higher with more images.",
         "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
         "and subjective images are made for one prompt a topic.",
         "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "

@@ -72,6 +72,7 @@ SHUFFLED = FactOrFairStandard(
     ),
     references=_REFERENCES,
     dataset_revisions={"fact_or_fair": ("v2",)},
+    together={"shuffled options": ("v2", "paper")},
 )
 SHUFFLED_REVISED_TRUTH = FactOrFairStandard(
     name="shuffled_revised_truth",

@@ -40,7 +40,7 @@ FROZEN = {
     "iris/bounded": "99c8f9f4fe041c47ac5bde70351f592cb471aab5634b41531f8da8a3e9402fe0",
     "fact_or_fair/inaugural": "852498fd3c3f1cfed681f8af48eab572a4966325c4120bd662a3aca1503c51c4",
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
-    "fact_or_fair/shuffled": "28b8253be0e7070b88bd808dcb076e4c6fe5c9540e4605ce5bb3aa757c9914fc",
+    "fact_or_fair/shuffled": "13328ef57d9c590aeceb1375c0ce8a6ba140311e864ec4b3098fe1a3dbe9bd91",
     "fact_or_fair/shuffled_revised_truth": "7436d8188dce927412dee7b059c84f229033dbb57351700d83fc7015b4060a5f",
     "stereotypical_bias/inaugural": "733f520c9a0a0610a36684d1a84ca5c17a5ee4998c73fa18c3448fdfb53b5ebb",
     "genres/inaugural": "18048decf09f21f28d2a13796e58ec942bc391049c8ea097a013fe496d75f5ac",
