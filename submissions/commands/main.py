@@ -27,6 +27,7 @@ MODULES = (
     "standard",
     "validate",
     "readings",
+    "corpus",
     "space",
     "leaderboard",
     "build",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import RUN, app
-from fairspace.submissions.commands.dry_run import DryRun
+from fairspace.submissions.commands.shared.dry_run import DryRun
 from fairspace.submissions.commands.shared.run_options import (
     AgainOption,
     ArchitectureOption,
