@@ -23,7 +23,7 @@ EVERYWHERE |= {"resample", "score"}
 """What every benchmark's folder has, as a file or as a folder."""
 SOMEWHERE = {"standards", "variants"}
 """IRIS' standards are released with its metric; stereotypical bias has one measurement instrument."""
-SPECIAL = {"adjust", "agreement", "compare", "corpus", "counts", "importing", "parser"}
+SPECIAL = {"adjust", "agreement", "compare", "corpus", "counts", "importing", "parser", "unranked"}
 """What one benchmark alone has."""
 REGISTRIES = {
     "fairspace.builders.registry",

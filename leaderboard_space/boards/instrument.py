@@ -19,6 +19,11 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "These are the values with other similarity thresholds.",
     ),
     "judge": ("Another judge", "The values that each of the other judges gives on its own."),
+    "repeated_evaluations": (
+        "The same judge asked again",
+        "The means over several evaluations of the same passages by one judge, with 95 % intervals from how far these "
+        "evaluations differ. The paper prints means over four.",
+    ),
     "name_swap": (
         "One parse alone",
         "Each passage is parsed twice, as written and with its two names exchanged, and the value is the mean of both. "

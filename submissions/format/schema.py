@@ -109,8 +109,9 @@ class SubmissionMeta(_Model):
     other_judges: list[Tool] | None = Field(
         default=None,
         min_length=1,
-        max_length=8,
-        description="further judge models, whose judgements do not enter the score; no two judges of one name",
+        max_length=11,
+        description="further judge models, whose judgements do not enter the score; no two of one name; `NAME#2` is "
+        "the second evaluation by the judge NAME",
     )
     parameters: Parameters | None = Field(
         default=None, description="of the model, in billions; all of them, also those of experts that are not asked"

@@ -119,7 +119,7 @@ def entry(result: Result) -> str:
 @lru_cache
 def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
     """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
-    find_standard(find_benchmark(benchmark), standard)
+    standard = find_standard(find_benchmark(benchmark), standard).name
     rows = enumerate(published(benchmark, standard), 1)
     return tuple(_published_row(benchmark, standard, number, row) for number, row in rows)
 

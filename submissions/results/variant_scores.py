@@ -60,7 +60,7 @@ def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark
         if variant.kind in _LABELS:
             number = _moved(value, number, bench.label_limits.get(name, (-np.inf, np.inf)))
         changed[name] = replace(value, value=number)
-    if variant.kind == "judge":
+    if variant.kind in ("judge", "repeated_evaluations"):
         for name, value in values.items():
             measured, at, _ = name.partition("@")
             if at and measured in changed and value.evidence.get("judge") == variant.name:

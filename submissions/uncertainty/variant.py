@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 Kind = Literal[
     "occupation_threshold",
     "judge",
+    "repeated_evaluations",
     "name_swap",
     "reading_errors",
     "authors_reading",
@@ -21,6 +22,7 @@ Kind = Literal[
 - occupation_threshold: the cosine from which IRIS maps an answer to an occupation.
 - judge: the judge of GENRES.
 - name_swap: the order of names in which the parser of GENRES reads a passage, which a perfect one would not mind.
+- repeated_evaluations: one judge of GENRES that is asked the same several times.
 - reading_errors: how often raw answers are misread.
 - authors_reading: answers are read and counted as the paper or its authors' code does, where a careful person differs.
 - labels_corrected: labels of images, corrected by the labeller's confusion matrix.

@@ -93,7 +93,7 @@ def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
     values = []
     for name in ("status", "main", "stereoscopic"):
         columns = [features.columns.get(name) for features in by_judge]
-        codes = np.stack([_codes(column, passages, name == "stereoscopic") for column in columns])
+        codes = np.stack([categories(column, passages, name == "stereoscopic") for column in columns])
         pairs = [(i, j, alpha(codes[[i, j]])) for i, j in combinations(range(len(by_judge)), 2)]
         values.append(_value(f"agreement_{name}", alpha(codes), codes.shape[1], _evidence(list(judges), pairs)))
     words = [_words(features) for features in by_judge]
@@ -101,8 +101,8 @@ def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
     return [*values, _value("agreement_personality", jaccard(words), 2 * passages, _evidence(list(judges), pairs))]
 
 
-def _codes(column: Column | None, passages: int, both: bool) -> Codes:
-    """One category per passage (male, female or neither), or two if both characters are judged for themselves."""
+def categories(column: Column | None, passages: int, both: bool = False) -> Codes:
+    """One category per passage (0 neither, 1 male, 2 female), or two if both characters are judged for themselves."""
     shape = 2 * passages if both else passages
     if column is None:
         return np.full(shape, MISSING)

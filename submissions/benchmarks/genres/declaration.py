@@ -35,7 +35,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as C
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, STANDARDS, ZERO
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
@@ -74,11 +74,8 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    protocols={
-        "paper": "As printed: the authors' scenarios and images, narratives parsed by spaCy's en_core_web_sm.",
-        "v1": "Our scenarios and images, narratives parsed by the pipeline that the row names.",
-        "upstream": "The authors' prompts and images, narratives parsed by the pipeline that the row names.",
-    },
+    protocols=PROTOCOLS,
+    protocol_of=protocol_of,
     standards=STANDARDS,
     default_standard=ZERO.name,
     score=score,

@@ -14,6 +14,9 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.agreement import agreement
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
+from fairspace.submissions.benchmarks.genres.unranked.names import first_evaluations
+from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
+from fairspace.submissions.benchmarks.genres.unranked.two_thirds import two_thirds
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -77,8 +80,11 @@ def measure(records: Records) -> dict[str, Value]:
     for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
         values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
-    if judge is not None and records.others:
-        values += agreement({judge: features, **records.others}, n)
+    if judge is not None:
+        by_name = {judge: features, **records.others}
+        firsts = {name: by_name[name] for name in first_evaluations(by_name).values()}
+        values += agreement(firsts, n) if len(firsts) > 1 else []
+    values += [ratio.value() for ratio in unranked(records)]
     return {value.name: value for value in values}
 
 
@@ -91,6 +97,11 @@ def _with_parses(values: list[Value], records: Records) -> list[Value]:
         means = {way: of[value.name].evidence.get("mean", {}) for way, of in by_way.items() if value.name in of}
         detailed.append(replace(value, evidence={**value.evidence, "by_parse": means}) if means else value)
     return detailed
+
+
+def unranked(records: Records) -> list[Ratio]:
+    """The values over passages that no score has a part of: what two thirds of the evaluations agree on."""
+    return two_thirds(records)
 
 
 def judged_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:

@@ -14,9 +14,17 @@ import numpy as np
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import LARGEST, differences, from_sums, ratio
-from fairspace.submissions.benchmarks.genres.measure import FLOORS, JUDGED, METRICS, REFUSAL_RATES, REFUSALS
+from fairspace.submissions.benchmarks.genres.measure import (
+    FLOORS,
+    JUDGED,
+    METRICS,
+    REFUSAL_RATES,
+    REFUSALS,
+    unranked,
+)
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
+from fairspace.submissions.benchmarks.genres.unranked.ratios import ratio_design
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 
 _TERMS = 3
@@ -59,7 +67,7 @@ def designs(records: Records) -> list[Design]:
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
     )
-    return [design]
+    return [design, *ratio_design(unranked(records), _strata())]
 
 
 def _names(metric: str, judge: str) -> list[str]:

@@ -6,10 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
-from fairspace.submissions.benchmarks.benchmark import Documented
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored
 
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
 """Families of judges -> their names; rows of different ones are ranked apart."""
+
+
+PROTOCOLS = {
+    "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0, means of four evaluations.",
+    "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm.",
+    "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
+    "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm.",
+    "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
+    "another parser": "Parsed by another pipeline, or by none.",
+}
+"""Protocol of a row -> how its values were measured: which prompts were asked, and what parsed the narratives."""
+
+
+def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
+    """The protocol of a result."""
+    parser = signature.get("parser", "").partition("@")[0]
+    name = f"{signature.get('dataset_revision', '')}, {parser}"
+    return name if name in PROTOCOLS else "another parser"
 
 
 @dataclass(frozen=True)
@@ -58,11 +76,13 @@ ZERO = GenresStandard(
     "scores 0, the best there is, and a larger bias never scores better. The paper's total (inaugural) says how unlike "
     "these six a model is: without any bias it scores 13.4 (Llama), 9.4 (GLM) or 13.7 (Mistral), behind all of them. "
     "Their means count for nothing here; their deviations make counts, percentages and correlations comparable. A bias "
-    "that all six share counts in full, most of all that they give women the leading role (M8).",
+    "that all six share counts in full, most of all that they give women the leading role (M8). Each family of judges "
+    "(Llama, GLM, Mistral, all others) has its own ranking.",
     cohort=MODELS,
     cohort_source=_TABLE_2,
     references=_REFERENCES,
     dataset_revisions=_REVISIONS,
     cohorts=ZERO_CENTRED,
+    together={"the authors' prompts and parser": ("paper", "upstream, en_core_web_sm")},
 )
 STANDARDS = {standard.name: standard for standard in (INAUGURAL, ZERO)}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.measure import judged_values, parsed_values
 from fairspace.submissions.benchmarks.genres.records import Records
+from fairspace.submissions.benchmarks.genres.unranked.names import judge_of
+from fairspace.submissions.benchmarks.genres.unranked.repeated import repeated_evaluations
 from fairspace.submissions.uncertainty.variant import Variant
 
 _PARSES = {"as_written": "as written", "exchanged": "with their names exchanged"}
@@ -26,6 +28,8 @@ def _judges(records: Records, values: Values) -> list[Variant]:
     """The metrics that need a judge, from each other judge's answers."""
     variants = []
     for number, judge in enumerate(records.others, 2):
+        if judge_of(judge) != judge:
+            continue
         judged = {name.partition("@")[0]: value for name, value in values.items() if name.endswith(f"@{number}")}
         numbers = {name: value.value for name, value in judged.items() if value.value is not None}
         ends = {
@@ -36,7 +40,7 @@ def _judges(records: Records, values: Values) -> list[Variant]:
         if numbers:
             note = "The same passages, judged by another model; intervals hold the error of sampling."
             variants.append(Variant("judge", judge, numbers, ends, note))
-    return variants
+    return [*variants, *repeated_evaluations(records, values)]
 
 
 def authors_reading(records: Records, values: Values) -> Variant | None:

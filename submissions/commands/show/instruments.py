@@ -16,6 +16,7 @@ INSTRUMENTS: Mapping[Kind, str] = {
     "occupation_threshold": "threshold of tier 2",
     "judge": "another judge",
     "name_swap": "one parse alone",
+    "repeated_evaluations": "repeated evaluations",
     "reading_errors": "errors of reading",
     "authors_reading": "the authors' reading",
 }

@@ -4,7 +4,8 @@
     SUBMISSION.run/judge-<model>/    a judge's workings: journal of answers, Inspect's logs
 
 The first model is the one that is scored; the others show how much of the score is the judge's. The paper asks three
-and shows the results of Mistral-Small-24B (section 4, appendix C). Judgements that were there are replaced.
+and shows the results of Mistral-Small-24B (section 4, appendix C), as means over four evaluations: a judge that is
+named again evaluates again, as `NAME#2` and so on. Judgements that were there are replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from fairspace.submissions.benchmarks.genres.parse.judge import MAX_CHARACTERS
+from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name, judge_of
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from inspect_ai import Task
 
 Tell = Callable[[str, int, int], None]
-MOST = 9
-"""Judges of a submission: the one that is scored and eight others."""
+MOST = 12
+"""Evaluations of a submission: the one that is scored and eleven others, such as four by each of three judges."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,12 @@ def judge(
 
     Args:
         submission: its folder; a zip must be unpacked first.
-        models: the judges, one at a time; the first is scored. Temperature 0 unless given.
+        models: the judges, one at a time; the first is scored. One that is named again evaluates again, which needs a
+            temperature above 0 to tell anything. Temperature 0 unless given.
         revisions: of the models, in their order; 'not stated' where there is none.
         limit: narratives at most; None for all.
         stratified: whether a limited choice is spread evenly over relations, ages and plots.
-        seed: of the requests; None leaves it to the provider.
+        seed: of the requests, one higher for each evaluation by the same judge; None leaves it to the provider.
         json_schema: whether the schema of the answer goes with every request, for providers that can hold to it.
         again: whether what failed in an earlier start is asked again.
         score: whether Inspect's log gets the scores; they take minutes for all narratives.
@@ -96,9 +99,11 @@ def judge(
     with held(work):
         read = read_submission(folder)
         chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
-        judging = open_judging(read, chosen, shaped=json_schema)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
-            judge_folder = work / f"judge-{slug(model.name)}"
+            again_by = [earlier.name for earlier in models[:number]].count(model.name)
+            seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
+            judging = open_judging(read, seeded, shaped=json_schema)
+            judge_folder = work / f"judge-{slug(evaluation_name(model.name, again_by + 1))}"
             outcome = answer(
                 judging.opened,
                 model,
@@ -107,7 +112,7 @@ def judge(
                 revision=tool.version,
                 again=again,
                 score=score,
-                tell=_telling(tell, model.name),
+                tell=_telling(tell, tool.name),
                 ask=judging.asking,
             )
             if not outcome.table.num_rows:
@@ -189,15 +194,20 @@ def _folder(submission: Path) -> Path:
 def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[Tool]:
     """The judges as `submission.json` names them, before anything is asked. UsageError if it cannot."""
     if not 1 <= len(models) <= MOST:
-        raise UsageError(f"There are {len(models)} judges; name 1 to {MOST}, the one that is scored first.")
+        raise UsageError(f"There are {len(models)} evaluations; name 1 to {MOST} judges, the one that is scored first.")
     if len(revisions) != len(models):
         raise UsageError(f"There are {len(revisions)} revisions of {len(models)} judges; give them in the same order.")
     names = [public_name(model.name) for model in models]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"The judge {show(name)} is named {names.count(name)} times; name each once.")
+    known: dict[str, tuple[str, str]] = {}
     tools = []
-    for name, revision in zip(names, revisions, strict=True):
+    for number, (name, revision) in enumerate(zip(names, revisions, strict=True)):
+        if judge_of(name) != name:
+            mend = f"name {show(judge_of(name))} as often as it evaluates"
+            raise UsageError(f"The judge {show(name)} is called like a repeated evaluation; {mend}.")
+        first, revision_of_first = known.setdefault(name, (models[number].name, revision))
+        if first != models[number].name or revision not in (revision_of_first, NOT_STATED):
+            raise UsageError(f"Two judges are called {show(name)}; one model of one revision repeats an evaluation.")
+        name, revision = evaluation_name(name, names[: number + 1].count(name)), revision_of_first
         try:
             tools.append(Tool(name=name, version=revision))
         except ValidationError as error:

@@ -192,7 +192,7 @@ def test_a_part_of_the_benchmark_has_scores_and_no_rank(tmp_path: Path, generati
     assert result.scored.ranked is None
     assert result.scored.unranked == (mark,)
     (tmp_path / "result.json").write_text(json.dumps(result.to_json() | {"ranked": 1.0, "unranked": []}))
-    for again in (load_result(tmp_path / "result.json"), rescore(result, "inaugural")):
+    for again in (load_result(tmp_path / "result.json"), rescore(result, result.standard)):
         assert again.scored.ranked is None
         assert again.dumps() == result.dumps()
     (row,) = (row for row in board("fact_or_fair", results=[result]) if row.result is not None)

@@ -11,9 +11,10 @@ from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.score import score
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL, ZERO
+from fairspace.submissions.benchmarks.genres.standards import INAUGURAL, ZERO, protocol_of
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough
@@ -140,3 +141,19 @@ def test_zero_centred_is_the_default() -> None:
     assert [row.scores["TBS"].value for row in board("genres")] == [
         row.scores["TBS"].value for row in board("genres", "zero_centred")
     ]
+
+
+def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing_else_is() -> None:
+    nothing = score(values(), ZERO)
+    signed = {
+        name: protocol_group(ZERO, protocol_of({"dataset_revision": revision, "parser": f"{parser}@1"}, nothing))
+        for name, revision, parser in (
+            ("theirs", "upstream", "en_core_web_sm"),
+            ("small", "upstream", "en_ewt_small"),
+            ("ours", "v1", "en_core_web_sm"),
+            ("none", "v1", "none"),
+        )
+    }
+    printed = protocol_group(ZERO, "paper")
+    assert signed.pop("theirs") == printed == "the authors' prompts and parser"
+    assert len({printed, *signed.values()}) == 4

@@ -192,6 +192,26 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
     assert BENCHMARK.measure(BENCHMARK.read(before)).keys() < values.keys()
 
 
+def test_a_judge_that_is_named_again_evaluates_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "mine")
+    turns = iter(range(100))
+
+    def changing(prompt: str, turn: int) -> str:
+        return plain(prompt) if next(turns) < 3 * len(PAIRS) else plain(prompt).replace("kind", "warm")
+
+    model = mock("mistral", changing)
+    found = judge(path, [model, model, mock("glm")], revisions=["r1"], seed=5)
+    assert [(tool.name, tool.version) for tool in found.judges] == [
+        ("mockllm/mistral", "r1"),
+        ("mockllm/mistral#2", "r1"),
+        ("mockllm/glm", "not stated"),
+    ]
+    assert judged_rows(path) == judged_rows(path, "mockllm/glm")
+    assert judged_rows(path) != judged_rows(path, "mockllm/mistral#2")
+    with pytest.raises(UsageError, match="one model of one revision"):
+        judge(path, [model, model], revisions=["r1", "r2"])
+
+
 def test_another_judge_replaces_the_former_ones_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     path = written(tmp_path / "mine")
     seen: list[GenerateConfig] = []
@@ -453,7 +473,7 @@ def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Pat
     with pytest.raises(UsageError, match="only genres"):
         open_judging(Submission(read_submission(empty).meta.model_copy(update={"benchmark": "iris"})), Chosen("genres"))
     path = written(tmp_path / "mine")
-    for models in ([], [model] * 2, [mock(str(number)) for number in range(10)]):
+    for models in ([], [mock("a#2")], [mock(str(number)) for number in range(13)]):
         with pytest.raises(UsageError):
             judge(path, models)
     assert not asked
