@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.genres.plan import pair_list
-from fairspace.submissions.benchmarks.genres import records
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
@@ -158,9 +157,7 @@ def tables(stories: Sequence[Story]) -> dict[str, list[pa.Table]]:
 def instruments() -> Iterator[None]:
     """The drawn parser, dictionary and sentiment model in place of the real ones."""
     with ExitStack() as stack:
-        for module in (sentences, records):
-            if hasattr(module, "count"):
-                stack.enter_context(patch.object(module, "count", _count))
+        stack.enter_context(patch.object(sentences, "count", _count))
         stack.enter_context(patch.object(lexicons, "dictionary", lambda: WORDS))
         moods = lambda texts: {text: "gladly" in text for text in texts}  # noqa: E731
         stack.enter_context(patch.object(lexicons, "positive_sentences", moods))

@@ -10,8 +10,8 @@ import pytest
 
 from fairspace.builders.genres.plan import pair_list
 from fairspace.submissions.benchmarks.baselines import NAMES, write_baseline
-from fairspace.submissions.benchmarks.genres import records as genres_features
 from fairspace.submissions.benchmarks.genres.baselines import tables as genres_tables
+from fairspace.submissions.benchmarks.genres.parse import sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
@@ -83,7 +83,7 @@ def test_the_judged_metrics_of_the_narratives(
     def no_parser(*_: object, **__: object) -> None:
         raise NotAvailableError("not needed")
 
-    monkeypatch.setattr(genres_features, "count", no_parser)
+    monkeypatch.setattr(sentences, "count", no_parser)
     scores = score_submission(read_submission(write_baseline(name, "genres", tmp_path / name))).scored.scores
     assert scores["M4"].value == status
     assert scores["M7"].value == pytest.approx(correlation)

@@ -177,14 +177,14 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
     assert stages[1].input_tokens == 3 * stages[1].requests
     assert told[-1] == ("Judge 'mockllm/llama'", 12, 12)
 
-    from fairspace.submissions.benchmarks.genres import records as genres_features
     from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
+    from fairspace.submissions.benchmarks.genres.parse import sentences
     from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 
     def missing(*_: object, **__: object) -> None:
         raise NotAvailableError("no parser in this test")
 
-    monkeypatch.setattr(genres_features, "count", missing)
+    monkeypatch.setattr(sentences, "count", missing)
     values = BENCHMARK.measure(BENCHMARK.read(after))
     assert values["agreement_personality"].evidence["pairs"][1]["value"] == 1
     assert values["agreement_personality"].evidence["pairs"][0]["value"] == pytest.approx(1 / 3)
