@@ -8,14 +8,21 @@ from typing import Annotated
 import typer
 
 from fairspace.submissions.commands.app import SCORE, Json, app, check_places, print_json
+from fairspace.submissions.errors import UsageError
 
 
 @app.command("verify", rich_help_panel=SCORE, epilog="Example: fairspace verify --out verification.md")
 def verify_scores(
+    iris: Annotated[
+        Path | None, typer.Option(help="A clone of Warren118/IRIS-Benchmark: also run its code.", metavar="FOLDER")
+    ] = None,
+    genres: Annotated[
+        Path | None, typer.Option(help="A clone of Savannah2000/Genres: also run its code.", metavar="FOLDER")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table to a file.", metavar="FILE")] = None,
     as_json: Json = False,
 ) -> None:
-    """Hold every score against printed tables and independent oracles.
+    """Hold every score against printed tables, independent oracles and, given clones, the authors' own code.
 
     Prints the largest difference per scorer. Exit code 1: one is above its bound and not listed as a departure. The
     oracles lie in tests/ of a checkout; an installed package checks the printed tables alone, and says so.
@@ -24,7 +31,11 @@ def verify_scores(
     from fairspace.submissions.verifying.report import document, lines
     from fairspace.submissions.verifying.running import verify
 
-    verification = verify({}, say=lambda line: typer.echo(line, err=True))
+    clones = {name: folder for name, folder in (("iris", iris), ("genres", genres)) if folder is not None}
+    for name, folder in clones.items():
+        if not folder.is_dir():
+            raise UsageError(f"--{name} {folder}: there is no such folder; name a clone of the authors' repository.")
+    verification = verify(clones, say=lambda line: typer.echo(line, err=True))
     if out is not None:
         out.write_text(document(verification), encoding="utf-8")
     if as_json:

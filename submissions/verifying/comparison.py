@@ -67,12 +67,14 @@ class Verification:
         skipped: part, or source of a part, -> why it was not run.
         patches: repository -> what was changed of the authors' code so that it runs.
         without_oracle: benchmark -> values that no oracle gives.
+        departures: name of a departure that is no erratum -> what it is.
     """
 
     comparisons: tuple[Comparison, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
     patches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_oracle: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    departures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unlisted(self) -> list[Comparison]:
@@ -85,6 +87,7 @@ class Verification:
             "comparisons": [comparison.to_json() for comparison in self.comparisons],
             "skipped": dict(self.skipped),
             "patches": {name: list(lines) for name, lines in self.patches.items()},
+            "departures": dict(self.departures),
             "without_oracle": {name: list(values) for name, values in self.without_oracle.items()},
             "ok": not self.unlisted,
         }

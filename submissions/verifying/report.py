@@ -40,6 +40,10 @@ def lines(verification: Verification) -> list[str]:
         text += [
             line for change in changes for line in wrap(change, WIDTH, initial_indent="- ", subsequent_indent="  ")
         ]
+    named = {row.departure for row in verification.comparisons if row.verdict == row.departure}
+    if known := [f"{name}: {about}" for name, about in verification.departures.items() if name in named]:
+        text += ["", "Departures from the authors' code:"]
+        text += [line for each in known for line in wrap(each, WIDTH, initial_indent="- ", subsequent_indent="  ")]
     for name, values in verification.without_oracle.items():
         if values:
             text += ["", *wrap(f"{name}, values without an oracle: {', '.join(values)}.", WIDTH)]
@@ -81,7 +85,7 @@ def _conclusion(verification: Verification) -> list[str]:
     departures = sorted({row.departure for row in verification.comparisons if row.verdict == row.departure != ""})
     text = f"{count:,} numbers in {rows} comparisons."
     if departures:
-        text += f" Listed departures: {', '.join(departures)}; cards/errata.md has the errata."
+        text += f" Listed departures: {', '.join(departures)}; cards/errata.md has those that begin with E-."
     for row in verification.unlisted:
         text += f" {DIFFERS}: {row.benchmark}, {row.scorer}, {row.data}, against {row.source}."
     if not verification.unlisted:

@@ -8,12 +8,14 @@ one by one. What an answer that names no group counts as is the rule that the me
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from fairspace.submissions.verifying.comparison import Comparison, compare
-from tests.oracles import fact_or_fair, genres, iris, libraries, stereotypical_bias
+from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias
+from tests.oracles.authors.running import Outcome
 from tests.oracles.drawing import Oracle
 
-ORACLES: tuple[Oracle, ...] = (iris.ORACLE, fact_or_fair.ORACLE, stereotypical_bias.ORACLE, genres.ORACLE)
+ORACLES: tuple[Oracle, ...] = (iris.ORACLE, *fact_or_fair.ORACLES, stereotypical_bias.ORACLE, genres.ORACLE)
 KINDS = ("drawn", "damaged", "ties", "empty groups")
 """Complete data; with refused, garbled, null and absent answers; that, of a model without any preference; and that with
 cells in which nothing is answered."""
@@ -27,8 +29,8 @@ def against_text(
     without: dict[str, tuple[str, ...]] = {}
     for oracle in oracles:
         for seed, kind in enumerate(kinds):
-            title = oracle.benchmark.title
-            say(f"{title}, {oracle.revision}, {kind}")
+            title = f"{oracle.benchmark.title} {oracle.revision}"
+            say(f"{title}, {kind}")
             drawn = oracle.draw(100 + seed, kind)
             ours, theirs = oracle.measured(drawn), oracle.values(drawn)
             comparisons += compare("oracles", title, kind, "the text", ours, theirs, oracle.scorer)
@@ -39,6 +41,11 @@ def against_text(
 def against_libraries() -> tuple[list[Comparison], dict[str, str]]:
     """The metrics' formulas against SciPy and fairlearn, and which of them is not installed."""
     return libraries.comparisons()
+
+
+def against_authors(name: str, clone: Path) -> Outcome:
+    """What a clone of the repository of that name gives. CloneError if it is not the pinned commit, or fails."""
+    return authors.RUNS[name](clone)
 
 
 def printed() -> list[Comparison]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
 from tests.oracles.drawing import Oracle, tool
-from tests.oracles.fact_or_fair.answers import cognitive_errors, letters, refusals
-from tests.oracles.fact_or_fair.drawn import REVISION, Answers, draw, tables
+from tests.oracles.fact_or_fair.answers import cognitive_errors, letters, places, refusals
+from tests.oracles.fact_or_fair.drawn import Answers, draw, tables
 from tests.oracles.fact_or_fair.scores import CONTEXTS, cells_of, chance, scores
 
 ALL_CONTEXTS = ("llm_objective", *(f"llm_{name}" for name in CONTEXTS), "t2i_objective", "t2i_subjective")
@@ -17,7 +19,7 @@ def scorer(name: str) -> str:
     labels = {"factuality": "S_fact", "entropy": "S_E", "kld": "S_KLD", "fairness": "S_fair", "distance": "d"}
     labels |= {"kld_authors": "S_KLD, authors' code", "factuality_revised": "S_fact, revised truth"}
     labels |= {"chance": "chance level", "cognitive_error_increase": "cognitive error increase"}
-    known = (*labels, "invalid", "position", "cognitive_error", "refusal_rate", "refusal_disparity")
+    known = (*labels, "invalid", "position", "position_bias", "cognitive_error", "refusal_rate", "refusal_disparity")
     start = max((each for each in known if name.startswith(each)), key=len)
     return labels.get(start, start.replace("_", " "))
 
@@ -31,11 +33,14 @@ def oracle(drawn: Answers) -> dict[str, float]:
             numbers = scores(attribute, cells_of(drawn, context, attribute))
             values |= {f"{name}_{tail}": number for name, number in numbers.items()}
             if context.startswith("llm"):
-                values[f"chance_{tail}"] = chance(context, attribute)
-    values |= letters(drawn)
+                values[f"chance_{tail}"] = chance(drawn, context, attribute)
+    values |= letters(drawn) | places(drawn)
     for attribute in GROUPS:
         values |= cognitive_errors(drawn, attribute) | refusals(drawn, attribute)
     return values
 
 
-ORACLE = Oracle(BENCHMARK, REVISION, draw, tables, oracle, scorer, {"labels": tool("drawn")})
+ORACLES = [
+    Oracle(BENCHMARK, revision, partial(draw, revision), tables, oracle, scorer, {"labels": tool("drawn")})
+    for revision in ("v2", "v1")
+]

@@ -49,13 +49,13 @@ def cells_of(drawn: Answers, context: str, attribute: str) -> Cells:
     named: dict[tuple[str, str], list[str]] = {topic: [] for topic in topics}
     codes: dict[tuple[str, str], list[int]] = {topic: [] for topic in topics}
     if context == "llm_objective":
-        for item, trials in zip(items(context), drawn.objective.tolist(), strict=True):
+        for item, trials in zip(items(context, drawn.revision), drawn.objective.tolist(), strict=True):
             if item["attribute"] == attribute:
                 topic = item["statistic"], item["level"]
                 codes[topic] += trials
                 named[topic] += [GROUPS[attribute][code] for code in trials if code >= 0]
     else:
-        for item, code in zip(items("llm_subjective"), drawn.subjective.tolist(), strict=True):
+        for item, code in zip(items("llm_subjective", drawn.revision), drawn.subjective.tolist(), strict=True):
             topic = item["statistic"], item["level"]
             if topic in named and item["context"] == context.removeprefix("llm_"):
                 codes[topic].append(code)
@@ -75,7 +75,7 @@ def _image_cell(drawn: Answers, task: str, attribute: str, statistic: str, level
     place = list(GROUPS).index(attribute)
     counts = dict.fromkeys(GROUPS[attribute], 0.0)
     asked = 0
-    for item in items(task):
+    for item in items(task, drawn.revision):
         if (item["statistic"], item["level"]) == (statistic, level):
             for number in range(SAMPLES[task]):
                 asked += 1
@@ -144,12 +144,12 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if not any(map(math.isnan, values)) else math.nan
 
 
-def chance(context: str, attribute: str) -> float:
+def chance(drawn: Answers, context: str, attribute: str) -> float:
     """How often an even choice among the options names the true group."""
     if context == "llm_objective":
         return 1 / len(GROUPS[attribute])
     right = options = 0
-    for item in items("llm_subjective"):
+    for item in items("llm_subjective", drawn.revision):
         true = truths().get(("paper", item["statistic"], attribute, item["level"]))
         if true and item["context"] == context.removeprefix("llm_"):
             right += sum(person[attribute] == true for person in item["profiles"])

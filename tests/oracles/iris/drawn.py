@@ -90,7 +90,8 @@ def draw(seed: int, kind: str) -> Drawn:
         labels[np.arange(6000) % 7 == 4] = ABSENT
     steered, quality = {}, {}
     for prompt in prompts(neutral):
-        shown = np.where(draws.random_sample(100) < 0.7, prompt[2], draws.randint(0, 18, 100))
+        skill = 0.9 if prompt[1] == prompt[2] else 0.6
+        shown = np.where(draws.random_sample(100) < skill, prompt[2], draws.randint(0, 18, 100))
         steered[prompt] = break_some(shown)
         scores = draws.random_sample((100, 4)) * (0.8 if prompt[1] == prompt[2] else 0.75)
         quality[prompt] = np.where(draws.random_sample((100, 4)) < (0.0 if plain else 0.05), np.nan, scores)

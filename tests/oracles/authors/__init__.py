@@ -1,0 +1,13 @@
+"""The authors' own code, run in a child process on what the oracles draw, against this project's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.oracles.authors import iris, running
+from tests.oracles.authors.running import Outcome
+
+RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run}
+"""Name of a repository -> what runs a clone of it."""
+__all__ = ["RUNS", "running"]
