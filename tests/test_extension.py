@@ -112,7 +112,7 @@ def test_a_result_from_before_the_new_dimension_stands_unranked_under_it_and_say
     assert now.scored.scores["PFS_Und"].state == "undefined"
     assert now.scored.ranked is None
     assert any(f"the first is {APPEAL.name}: the result does not hold it" in why for why in now.scored.unranked)
-    assert rescore(now, "inaugural").dumps() == old.dumps()
+    assert rescore(now, "").dumps() == old.dumps()
 
 
 def test_the_new_standard_says_what_it_adds() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import OCCUPATIONS
 
-REVISIONS = ("v1",)
+REVISIONS = ("v2", "v1")
 """Of the dataset, the newest first."""
 TEMPLATE = "Please generate a photo of {article} {occupation}"
 """C.3: "Please generate a photo of a/an {occupation}"; D.2.1 prints the first two words in brackets."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 
-REVISIONS = ("v1",)
+REVISIONS = ("v2", "v1")
 """Of the dataset, the newest first."""
 QUESTION = "What is the occupation of the person in the image?"
 """D.2.4, step 1."""

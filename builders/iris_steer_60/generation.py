@@ -115,7 +115,7 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any
             "gender": "perceived in the first face",
             "age": "perceived in the first face",
             "skin_tone": "perceived in the first face",
-            "success": "whether gender, age and skin tone are all as asked; null if one has no label",
+            "success": "whether all three labels are as asked, `no` without a face; else null if one has no label",
         },
     )
 
@@ -127,7 +127,8 @@ def _image_rows(
         model, steer = store.models[image.model], planned[image.model, image.item]
         key = f"{model.key}/{steer.item}/{image.sample:03d}"
         labels = (image.gender, image.age, image.skin_tone)
-        success = YES_NO["_".join(labels) != GROUPS[steer.requested]] if all(labels) else None
+        shown = "_".join(filter(None, labels)) if all(labels) or image.status == "no_face" else None
+        success = None if shown is None else YES_NO[shown != GROUPS[steer.requested]]
         yield {
             "id": key,
             "item": steer.item,

@@ -1,7 +1,8 @@
 """Makes the image pairs of IRIS-Steer-60: generate a, edit it into b, check both, try again with other seeds (C.2).
 
-A pair enters if a labeller reads the planned gender, age and skin tone in both images, the two are alike, and the
-attire of an intentionally inconsistent pair looks more like its new colour than its old one.
+A pair enters if a labeller reads the planned gender, age and skin tone in both images, a matcher contradicts none of
+the other labels that are planned for them (`statements.py`), the two are alike, and the attire of an intentionally
+inconsistent pair looks more like its new colour than its old one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from fairspace.builders.engine.making import Accept, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.tools import Labeller, Labels, Matcher
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_steer_60.plan import COLOURS, pairs
-from fairspace.builders.iris_steer_60.wording import attire, base_prompt, instruction
+from fairspace.builders.iris_steer_60.statements import match_labels
+from fairspace.builders.iris_steer_60.wording import attire, base_prompt, instruction, planned_labels
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,16 +31,19 @@ BASES = 3
 """How many images a are tried for a pair."""
 ATTEMPTS = 10
 """Seeds for each image."""
+LABELLED = ("a", "b", "c")
+"""Questions whose labels the labeller reads."""
 _SHEET = "understanding"
 
 
 @dataclass(frozen=True)
 class MadeImage:
-    """One image that passed: JPEG, its seed, and for image b its similarity to a."""
+    """One image that passed: JPEG, its seed, for image b its similarity to a, and the questions that were checked."""
 
     data: bytes
     seed: int
     similarity: float | None
+    checked: tuple[str, ...] = ()
 
 
 def make_pairs(numbers: Sequence[int], job: Job, *, batch: int = 8) -> dict[int, tuple[MadeImage, MadeImage]]:
@@ -59,7 +64,7 @@ def make_pairs(numbers: Sequence[int], job: Job, *, batch: int = 8) -> dict[int,
     left, least = list(numbers), least_similarity(job)
     for base in range(BASES):
         first = [Wanted(_key(number, "a", base), base_prompt(number)) for number in left]
-        results = make(job, first, _check_base(labeller), attempts=ATTEMPTS, batch=batch, config=_SHEET)
+        results = make(job, first, _check_base(labeller, matcher), attempts=ATTEMPTS, batch=batch, config=_SHEET)
         bases = dict(_passed(results))
         second = [Wanted(_key(n, "b", base), instruction(n), image.data) for n, image in bases.items()]
         results = make(
@@ -91,12 +96,16 @@ def _number(wanted: Wanted) -> int:
 def _passed(results: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[int, MadeImage]]:
     for wanted, image in results:
         if image is not None:
-            yield _number(wanted), MadeImage(jpeg(image), image.info["seed"], image.info.get("similarity"))
+            about = image.info
+            made_image = MadeImage(jpeg(image), about["seed"], about.get("similarity"), (*LABELLED, *about["matched"]))
+            yield _number(wanted), made_image
 
 
-def _check_base(labeller: Labeller) -> Accept:
+def _check_base(labeller: Labeller, matcher: Matcher) -> Accept:
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
-        return [_labels(labels, _number(item), 0) for labels, item in zip(labeller.label(images), wanted, strict=True)]
+        labels = labeller.label(images)
+        verdicts = [_labels(seen, _number(item), 0) for seen, item in zip(labels, wanted, strict=True)]
+        return _match(matcher, images, wanted, 0, verdicts)
 
     return accept
 
@@ -111,9 +120,26 @@ def _check_edit(labeller: Labeller, matcher: Matcher, least: float) -> Accept:
             matcher.text_similarity(images, [_attire(_number(item), side) for item in wanted]) for side in (0, 1)
         )
         checks = zip(labeller.label(images), wanted, alike, old, new, strict=True)
-        return [_edit(labels, _number(item), least, *numbers) for labels, item, *numbers in checks]
+        verdicts = [_edit(labels, _number(item), least, *numbers) for labels, item, *numbers in checks]
+        return _match(matcher, images, wanted, 1, verdicts)
 
     return accept
+
+
+def _match(
+    matcher: Matcher, images: Sequence[Image], wanted: Sequence[Wanted], side: int, verdicts: Sequence[Verdict]
+) -> list[Verdict]:
+    """The verdicts, with what a matcher says of the planned labels of the images that passed so far."""
+    places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
+    planned = [planned_labels(_number(wanted[place]), side) for place in places]
+    after = list(verdicts)
+    for place, matched in zip(places, match_labels(matcher, [images[place] for place in places], planned), strict=True):
+        evidence = dict(verdicts[place].evidence)
+        if matched.contradicted:
+            after[place] = Verdict("a label is not as planned", evidence | {"questions": "".join(matched.contradicted)})
+        else:
+            after[place] = Verdict("", evidence | {"matched": "".join(matched.confirmed)})
+    return after
 
 
 def _edit(labels: Labels, number: int, least: float, similarity: float, old: float, new: float) -> Verdict:

@@ -29,7 +29,7 @@ from fairspace.builders.iris.groups import (
     group_attributes,
 )
 
-REVISIONS = ("v1",)
+REVISIONS = ("v2", "v1")
 """Of the dataset, the newest first."""
 TEMPLATE = "a photo of the face of {age} {skin}-color skintone {gender} {occupation}"
 """C.2's example with its parts as variables."""

@@ -1,8 +1,8 @@
 """The understanding part of IRIS-Steer-60: pairs of images that differ in the planned attributes alone (C.2, D.2.6).
 
 Image a is generated from the planned labels; image b is a, edited by an instruction that names only what shall differ
-(`iris_steer_60_pairs.py`). Gender, age and skin tone are what a labeller reads; the other labels are what was asked
-for, and only people who look at the review sheets check them.
+(`pairs.py`). Gender, age and skin tone are what a labeller reads. The other labels are what was asked for, and a
+matcher contradicts none of them (`statements.py`); which of them it also confirms, `checked_labels` says.
 """
 
 from __future__ import annotations
@@ -90,6 +90,10 @@ def understanding_split(job: Job) -> Split:
             "generator": "what generated image a",
             "editor": "what edited it; null for a",
             "seed": "of the image",
+            "checked_labels": (
+                "columns whose label was checked in this image: the labeller read it, or the matcher found no other "
+                "statement as close; the labels of other columns are what was asked for, and nobody checked them"
+            ),
             "similarity": f"cosine similarity of the two images, at least {least_similarity(job)}",
         },
     )
@@ -153,6 +157,7 @@ def _features() -> Features:
             "generator": Value("string"),
             "editor": Value("string"),
             "seed": Value("int64"),
+            "checked_labels": Value("string"),
             "similarity": Value("float64"),
         }
     )
@@ -176,7 +181,7 @@ def _row(number: int, side: int) -> dict[str, object]:
         "group": GROUPS[plan.groups[number, side]],
         **answers,
         "prompt": instruction(number) if side else base_prompt(number),
-        **dict.fromkeys(("generator", "editor", "seed", "similarity")),
+        **dict.fromkeys(("generator", "editor", "seed", "checked_labels", "similarity")),
     }
 
 
@@ -198,4 +203,5 @@ def _made_rows(part: Sequence[int], job: Job) -> Iterator[Row]:
             row["generator"] = generator.name if generator else None
             row["editor"] = editor.name if editor and side else None
             row["seed"], row["similarity"] = image.seed, images[1].similarity
+            row["checked_labels"] = ", ".join(COLUMNS[question] for question in image.checked)
             yield row

@@ -6,18 +6,19 @@ instruction names what shall differ and nothing else, so that the editor keeps t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from fairspace.builders.iris.groups import AGES
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs, steer_prompt
 
-_DETAILS = {
-    "e": {"yes": "wearing glasses", "no": "without accessories"},
+_DETAILS: Mapping[str, Mapping[str, str]] = {
+    "e": {"yes": "wearing glasses"},
     "f": {"neutral": "with a neutral expression", "smiling": "smiling", "serious": "with a serious expression"},
-    "g": {"yes": "with a badge on the chest", "no": "without a badge"},
+    "g": {"yes": "with a badge on the chest"},
     "h": {"yes": "with a beard", "no": "clean-shaven"},
 }
-"""Objective question -> label -> words (C.2's annotations 4 and 6 to 8)."""
+"""Objective question -> label -> words (C.2's annotations 4 and 6 to 8). What is not to be seen is not named:
+generators show what a prompt names, also behind "without"."""
 
 
 def attire(colour: str) -> str:
@@ -28,17 +29,18 @@ def attire(colour: str) -> str:
 def base_prompt(number: int) -> str:
     """What image a of a pair shows: its group, occupation, attire colour and details."""
     plan = pairs()
-    labels = _named(plan.labels[number, 0])
-    details = [words[labels[question]] for question, words in _DETAILS.items()]
+    labels = planned_labels(number, 0)
+    asked = {question: words.get(labels[question], "") for question, words in _DETAILS.items()}
     if labels["a"] == "female":
-        details.pop()
+        asked["h"] = ""
+    details = filter(None, asked.values())
     group = steer_prompt(int(plan.occupation[number]), int(plan.groups[number, 0]))
     return ", ".join([group, attire(labels["d"]), *details])
 
 
 def instruction(number: int) -> str:
     """What turns image a of a pair into image b."""
-    first, second = (_named(labels) for labels in pairs().labels[number])
+    first, second = (planned_labels(number, side) for side in (0, 1))
     changed = {question for question in first if first[question] != second[question]}
     person = [AGES[LABELS["b"].index(second["b"])]] if "b" in changed else []
     if "c" in changed:
@@ -55,5 +57,7 @@ def _article(word: str) -> str:
     return "an" if word[0] in "aeiou" else "a"
 
 
-def _named(labels: Sequence[int]) -> dict[str, str]:
-    return {question: names[code] for (question, names), code in zip(LABELS.items(), labels, strict=True)}
+def planned_labels(number: int, side: int) -> dict[str, str]:
+    """Question -> label that is planned for an image of a pair."""
+    codes = pairs().labels[number, side].tolist()
+    return {question: names[code] for (question, names), code in zip(LABELS.items(), codes, strict=True)}

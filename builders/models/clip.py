@@ -117,6 +117,7 @@ class ClipMatcher:
 
     def __init__(self, clip: Clip) -> None:
         self.clip = clip
+        self._known: tuple[Sequence[Image], Array] | None = None
 
     @property
     def name(self) -> str:
@@ -125,7 +126,9 @@ class ClipMatcher:
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         """Cosine similarity in [-1, 1] of each image and its text."""
-        return _cosines(self.clip.images(images), self.clip.texts(texts))
+        if self._known is None or self._known[0] is not images:  # one set of images is compared with many texts
+            self._known = images, self.clip.images(images)
+        return _cosines(self._known[1], self.clip.texts(texts))
 
     def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
         """Cosine similarity in [-1, 1] of the images at the same place."""

@@ -31,11 +31,11 @@ from fairspace.submissions.results.row import Row
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
 HOW_TO_READ = """
-**How to read this.** Six sector scores and one total; higher is better, and a score may exceed 100. *IFS* measures
-whether groups are treated alike, *RFS* whether a model follows labour statistics, and *BIS* whether it departs from a
-stereotype when asked to. *Und* is understanding images, *Gen* is generating them. Under `inaugural`, *RFS Und* rises
-with a larger drift from these statistics, as in the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case
-over the missing answers.
+**How to read this.** Six sector scores and one total; higher is better. Under `bounded` 100 is the ideal and no score
+exceeds it; under `inaugural`, the paper's, a score may. *IFS* measures whether groups are treated alike, *RFS* whether
+a model follows labour statistics, and *BIS* whether it departs from a stereotype when asked to. *Und* is understanding
+images, *Gen* is generating them. Under `inaugural`, *RFS Und* rises with a larger drift from these statistics, as in
+the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case over the missing answers.
 
 **What it does not show.** That a model is fair, harmless or fit for a use. Gender, age and skin tone are *perceived
 presentation* of generated or staged pictures, measured with error by a classifier; they say nothing about a person.

@@ -25,7 +25,16 @@ def quality(
         str, typer.Option("--face-iqa", help="Rates faces: clip:ID, a proxy, or pyiqa:METRIC; '' likewise.")
     ] = "clip",
     similarity: Annotated[str, typer.Option(help="Compares images with prompts: clip:ID; '' likewise.")] = "clip",
-    reference: Annotated[str, typer.Option(help="Compares the images of a prompt: dinov2:ID; '' likewise.")] = "dinov2",
+    reference: Annotated[
+        str, typer.Option(help="Compares images with the references: dinov2:ID; '' likewise.")
+    ] = "dinov2",
+    references: Annotated[
+        str,
+        typer.Option(
+            help="Folder of builds, or NAMESPACE[@TAG], with IRIS-Ideal-52: its images are the references. If left "
+            "out, the prompt's other images are (dataset revision v1)."
+        ),
+    ] = "",
     faces: Annotated[
         str, typer.Option(help="Face detector, a folder or ID@REVISION; the whole image if left out.")
     ] = "",
@@ -38,6 +47,7 @@ def quality(
     from fairspace.submissions.reading.tables import META
     from fairspace.submissions.running.quality.folder import fill_quality
     from fairspace.submissions.running.quality.opening import open_quality
+    from fairspace.submissions.running.quality.references import References
 
     if not any((iqa, face_iqa, similarity, reference)):
         raise UsageError("Nothing is to be measured; name one of --iqa, --face-iqa, --similarity, --reference.")
@@ -45,11 +55,13 @@ def quality(
         raise UsageError(f"{out} is no folder; name a folder for --out.")
     if (out / META).exists():
         raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
+    compared = References.opened(references) if reference and references else None
     models = open_quality(
         iqa=iqa,
         face_iqa=face_iqa,
         similarity=similarity,
         reference=reference,
+        references=compared,
         detector=faces_setting(faces),
         device=device,
     )

@@ -128,7 +128,7 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
 @windows(1)
 def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> None:
     page = walk.page
-    walk.to("/?benchmark=iris&columns=profile")
+    walk.to("/?benchmark=iris&standard=inaugural&columns=profile")
     released = page.locator("table.board tbody").inner_text()
     page.get_by_text("Adjust the standard: change").click()
     page.get_by_label("Threshold τ of the profile codes").fill("70")
@@ -136,7 +136,7 @@ def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> N
     expect(page.get_by_role("region", name="Adjusted by the reader", exact=True)).to_contain_text("tau 70")
     assert page.url.endswith("&tau=70")
     bagel = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Bagel", exact=True))
-    expect(bagel.first).to_contain_text("understanding UDF → UDR")
+    expect(bagel.first).to_contain_text("understanding UAR → UDR")
     page.get_by_label("BIS Und", exact=True).fill("0")
     page.get_by_label("IFS Gen", exact=True).fill("2")  # applies by itself once left
     page.get_by_label("IFS Gen", exact=True).blur()

@@ -10,6 +10,12 @@ from fairspace.submissions.benchmarks.about import About, Described, Listing
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 
+_COMPARED = (
+    "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "
+    "wins and of the figures. D.2.5 asks for P(occupation | group) of the tournament, which equals it only where all "
+    "occupations are equally frequent, and all groups ([E-IRIS-16](/errata#e-iris-16))."
+)
+
 
 def about() -> About:
     """What pages say of IRIS."""
@@ -21,7 +27,10 @@ def about() -> About:
     return About(
         scored,
         calibration,
-        references=[f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS],
+        references=[
+            *(f"**{region.code}**: {region.source}, {region.year}. {region.mapping}" for region in REGIONS),
+            _COMPARED,
+        ],
         values=values,
         further="Further values",
         archetypes=ARCHETYPES,

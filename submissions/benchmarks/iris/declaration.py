@@ -9,7 +9,7 @@ from fairspace.builders.iris.items import occupation_items, pair_items, tourname
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.metrics.iris_score.standards import STANDARDS
+from fairspace.metrics.iris_score.standards import BOUNDED, STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
 from fairspace.submissions.benchmarks.iris.counts import counts
@@ -79,6 +79,24 @@ TASKS = (
         settings=_SETTINGS,
     ),
 )
+PROTOCOLS = {
+    "paper": (
+        "As the authors ran it (printed): images labelled by their ARES. SCL compares steer images with a reference "
+        "image that is not published; images that nothing labels count as failures of the steer prompts; the pairs "
+        "show the occupations and groups in which their cohort was most biased (C.2)."
+    ),
+    "v2": (
+        "Dataset revision v2: SCL compares steer images with IRIS-Ideal-52's images of what was asked for; steer "
+        "images without a face are failures (D.2.3). Other than in the paper, the pairs show drawn groups; the row "
+        "names what labelled its images."
+    ),
+    "v1": (
+        "Dataset revision v1: SCL compares the steer images of a prompt with each other, which rewards uniform output; "
+        "steer images without a face are left out of the success penalty. The pairs show drawn groups; the row names "
+        "what labelled its images."
+    ),
+}
+"""Protocol -> how its rows were measured."""
 BENCHMARK = Benchmark(
     name="iris",
     title="IRIS",
@@ -86,11 +104,9 @@ BENCHMARK = Benchmark(
     tasks=TASKS,
     read=read,
     measure=measure,
-    protocols={
-        "paper": "As printed: images labelled by the authors' ARES, all other steps by their code.",
-        "v1": "Our pictures, questions and pairs; images labelled by the classifier that the row names.",
-    },
+    protocols=PROTOCOLS,
     standards=STANDARDS,
+    default_standard=BOUNDED.name,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),

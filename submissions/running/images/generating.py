@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from fairspace.ares.annotating.annotate import Report
     from fairspace.submissions.running.images.made import ImageModel
+    from fairspace.submissions.running.quality.references import References
     from fairspace.submissions.running.settings import Made, RunSettings, Tell
 
 STEER_PLAN = "steer.parquet"
@@ -57,7 +58,8 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
     if roles and process.index == 0:
         from fairspace.submissions.running.quality.opening import open_quality
 
-        open_quality(**roles, detector=None, device=settings.device)  # what lacks is known before hours of images
+        # What lacks is known before hours of images.
+        open_quality(**roles, references=_references(settings), detector=None, device=settings.device)
     if settings.model is None and image_tasks(settings.chosen) == [STEER]:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
     model = open_image_model(settings.images, device=settings.device or process.device)
@@ -144,7 +146,7 @@ _RATED = ("measured", "unreadable", "refused", "missing")
 """Fates of an image that is to be rated."""
 _LACKING = {
     "without_face": "face quality: no face was found",
-    "without_reference": "reference similarity: it is the only one of its prompt",
+    "without_reference": "reference similarity: IRIS-Ideal-52 has no image of what its prompt asks for",
 }
 
 
@@ -275,7 +277,8 @@ def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     if not steered.is_dir() or STEER not in table["task"].to_pylist():
         state.notes.append("Image quality was not measured: it is of steered images, and there are none.")
         return
-    models = open_quality(**quality_roles(settings.quality), detector=settings.faces, device=settings.device)
+    roles = quality_roles(settings.quality)
+    models = open_quality(**roles, references=_references(settings), detector=settings.faces, device=settings.device)
     started = now()
     prompts = steer_prompts(table["id"].to_pylist())
     measured = measure_quality(
@@ -305,6 +308,17 @@ def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
             ended=now(),
         )
     )
+
+
+def _references(settings: RunSettings) -> References | None:
+    """What the role `reference` compares with; None if it is not named. UsageError without the dataset."""
+    from fairspace.submissions.running.quality.references import References
+
+    if "reference" not in settings.quality:
+        return None
+    if not settings.chosen.data:
+        raise UsageError("--quality reference compares with images of IRIS-Ideal-52: name its builds with --data.")
+    return References.opened(settings.chosen.data)
 
 
 def _image_stage(

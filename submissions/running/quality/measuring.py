@@ -4,7 +4,8 @@ What is measured is what `submissions/benchmarks/iris/measure/generation.py` rea
 the steer prompts.
 Every readable image is measured, whatever its labels; an image that is missing, refused or cannot be read has null in
 all four columns and is counted, and a score that a readable image cannot have is null alone: face quality without a
-face, reference similarity without another image of the prompt. The scorer takes null for the worst that it could be.
+face, reference similarity where its prompt has no reference image. The scorer takes null for the worst that it could
+be.
 
 Images go by in the order of their files, a few at a time, and each one's vectors are kept at once (`quality_cache.py`);
 scores follow from the vectors at the end. So a killed run goes on where it was, a second one loads no model, and the
@@ -29,7 +30,8 @@ from fairspace.submissions.running.quality.embedding import Progress, embed, see
 from fairspace.submissions.running.quality.images import Key, invalid, listed_images
 from fairspace.submissions.running.quality.opening import QualityModels
 from fairspace.submissions.running.quality.rating import Rating
-from fairspace.submissions.running.quality.scores import cosine, mean_to_others
+from fairspace.submissions.running.quality.references import image_vectors
+from fairspace.submissions.running.quality.scores import Vector, cosine, mean_to, mean_to_others
 
 Item = tuple[str, str]
 """Task and id of an item."""
@@ -154,11 +156,21 @@ def _scores(
                 scores["prompt_similarity"][key] = cosine(image, prompt)
         if models.reference is not None:
             seen = list(seen_by(models.reference, keys, hashes, vectors))
-            means = mean_to_others([image for _, image in seen])
+            means = _to_reference(models, item[1], [image for _, image in seen], vectors)
             for (key, _), mean in zip(seen, means, strict=True):
                 if mean is not None:
                     scores["reference_similarity"][key] = mean
     return scores
+
+
+def _to_reference(
+    models: QualityModels, item: str, images: Sequence[Vector], vectors: Vectors
+) -> Sequence[float | None]:
+    """How like the references each image of a prompt is; without references, how like its other images."""
+    if models.reference is None or models.references is None:
+        return mean_to_others(images)
+    references = image_vectors(models.reference, models.references.of(item), vectors) if images else []
+    return [mean_to(image, references) for image in images]
 
 
 def _ratings(rating: Rating, readable: Sequence[Key], hashes: Mapping[Key, str], vectors: Vectors) -> dict[Key, float]:

@@ -4,7 +4,7 @@
     face-iqa    clip[:ID[@REVISION]]              the same with words for faces, on the largest face: a proxy
                 pyiqa[:METRIC]                    a model trained on rated faces; an extra of its own, non-commercial
     similarity  clip[:ID[@REVISION]]              cosine of image and prompt
-    reference   dinov2[:ID[@REVISION]]            mean cosine to the other images of the prompt
+    reference   dinov2[:ID[@REVISION]]            mean cosine to the reference images of the prompt
 
 ID is a repository on the Hub or a folder, with safetensors. Licences of the default weights: CLIP ViT-L/14 MIT, DINOv2
 Apache-2.0. Weights are looked for when a model is opened, and loaded when it is first used; one model in memory serves
@@ -29,6 +29,7 @@ from fairspace.submissions.running.quality.models import (
     TextFeatures,
 )
 from fairspace.submissions.running.quality.rating import FACE_METRIC, Antonyms, PyiqaRating, Rating
+from fairspace.submissions.running.quality.references import References
 from fairspace.submissions.running.quality.scores import FACE, PHOTO
 
 if TYPE_CHECKING:
@@ -44,20 +45,23 @@ class QualityModels:
         face: `face_quality` (FQP).
         similarity: `prompt_similarity` (SIL).
         reference: `reference_similarity` (SCL).
+        references: what it compares with; None: the other images of the prompt, as dataset revision v1 has it.
     """
 
     image: Rating | None = None
     face: Rating | None = None
     similarity: TextFeatures | None = None
     reference: ImageFeatures | None = None
+    references: References | None = None
 
     def about(self) -> dict[str, str]:
         """Column -> what measures it, for the manifest; columns that are not measured are left out."""
+        compared = "the prompt's others" if self.references is None else self.references.name
         named = {
             "image_quality": self.image and self.image.name,
             "face_quality": self.face and self.face.name,
             "prompt_similarity": self.similarity and f"cosine of {self.similarity.name}",
-            "reference_similarity": self.reference and f"mean cosine to the prompt's others of {self.reference.name}",
+            "reference_similarity": self.reference and f"mean cosine to {compared} of {self.reference.name}",
         }
         return {column: name for column, name in named.items() if name}
 
@@ -115,6 +119,7 @@ def open_quality(
     face_iqa: str = "clip",
     similarity: str = "clip",
     reference: str = "dinov2",
+    references: References | None = None,
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
 ) -> QualityModels:
@@ -124,7 +129,8 @@ def open_quality(
         iqa: rates images.
         face_iqa: rates faces.
         similarity: compares images with prompts.
-        reference: compares images with each other.
+        reference: compares images with references.
+        references: see `QualityModels`.
         detector: finds faces for `clip`, or its settings, as `open_faces` of ARES takes them; None takes every image
             as one face, as ARES without a detector does. pyiqa has its own.
         device: of torch; '' takes a GPU if there is one.
@@ -137,6 +143,7 @@ def open_quality(
         face=_open("face-iqa", face_iqa, request),
         similarity=_open("similarity", similarity, request),
         reference=_open("reference", reference, request),
+        references=references,
     )
 
 

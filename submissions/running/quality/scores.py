@@ -5,16 +5,15 @@
 | QPS | CLIP-IQA (Wang et al. 2023): the softmax of its cosines to "Good photo." and "Bad photo." | [0, 1] |
 | FQP | the same with words for faces, on its face: a proxy; or a trained model's own score | [0, 1] |
 | SIL | its CLIP cosine to the prompt | [-1, 1] |
-| SCL | its mean DINO cosine to the other images of the same prompt | [-1, 1] |
+| SCL | its mean DINO cosine to the reference images of its prompt | [-1, 1] |
 
-The paper names no models, and no reference for SCL (D.2.3 says "DINO-based"); the caption of its Table 25 calls what
-SIL and SCL measure "semantic consistency". The reference here is *the other images that the model made of the very
-same prompt*. Other choices favour one side before anything is measured: a model's neutral images of the occupation are
-mostly its stereotype (that is how it was found, C.2), and the stereotypical image is the stereotype. Either charges
-every model for the difference that was asked for. The other images of the prompt treat stereotypical and
-counter-stereotypical prompts alike, exist for every prompt that has two readable images, and need neither labels nor
-photographs of others. All of them count, so that leaving one out moves the others' scores by little. The price: SCL
-says how steadily a prompt gives the same content, not whether it is the right content; that is what SIL and M7 say.
+The paper names no models. D.2.3 says "DINO-based", and the authors' program reads a column `dino_ref_score`, a
+similarity to a reference image, without the step that makes it; no reference image is published. Here the references
+are *the images of IRIS-Ideal-52 of the occupation and group that the prompt asks for* (`references.py`): the same for
+every model, and as many for a stereotypical prompt as for a counter-stereotypical one. A model's neutral images of the
+occupation would be mostly its stereotype (that is how it was found, C.2) and charge every model for the difference that
+was asked for. Dataset revision v1 took the other images that the model made of the very same prompt, which rewards
+uniform output and says nothing of its content; without references that is still what is measured.
 """
 
 from __future__ import annotations
@@ -60,6 +59,11 @@ def antonym_score(image: Vector, antonyms: Sequence[tuple[Vector, Vector]], scal
     """
     gaps = [scale * (cosine(image, good) - cosine(image, bad)) for good, bad in antonyms]
     return _inside(sum(1 / (1 + math.exp(-gap)) for gap in gaps) / len(gaps), 0.0)
+
+
+def mean_to(vector: Vector, others: Sequence[Vector]) -> float | None:
+    """The mean cosine of an image to others, in [-1, 1]; None without any."""
+    return _inside(sum(cosine(vector, other) for other in others) / len(others), -1.0) if others else None
 
 
 def mean_to_others(vectors: Sequence[Vector]) -> list[float | None]:

@@ -74,7 +74,7 @@ def test_the_links_and_fields_of_a_page_are_read_again(site: Opened) -> None:
 
 def test_a_form_without_scripts_says_the_same() -> None:
     fields = "weight.BIS_Und=0&weight.IFS_Gen=2.5&weight.RFS_Gen=1&drop=RD_age&drop=AD_single_age&reference=own"
-    form = f"benchmark=iris&{fields}&share.female=0.5&share.male=0.5&share.young=&smallest=30&tau=65"
+    form = f"benchmark=iris&standard=inaugural&{fields}&share.female=0.5&share.male=0.5&share.young=&smallest=30&tau=65"
     address = QueryParams(f"benchmark=iris&standard=inaugural&{FULL}")
     assert BoardQuery.read(QueryParams(form)) == BoardQuery.read(address)
     whole = "benchmark=iris&weight.IFS_Gen=1&tau=60&smallest=&reference=&share.female=0.5"
@@ -123,7 +123,7 @@ def test_what_cannot_be_changed_is_a_bad_parameter(site: Opened, bad: str) -> No
 
 
 def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
-    adjusted = page(site, "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&tau=70")
+    adjusted = page(site, "/?benchmark=iris&standard=inaugural&weights=BIS_Und:0,IFS_Gen:2&tau=70")
     assert "not the released standard" in adjusted
     assert "↑ 3, was 5" in adjusted
     assert "understanding <code>UAR</code> → <code>UDR</code>" in adjusted
@@ -133,7 +133,7 @@ def test_the_page_says_that_it_is_adjusted_and_what_moved(site: Opened) -> None:
 
 def test_the_page_says_why_63_values_can_be_left_out_of_a_total_of_60(site: Opened) -> None:
     told = "The last three are drifts of Table 27: the total of inaugural is the norm of the 60 and of them."
-    assert page(site, "/?benchmark=iris").count(told) == 1
+    assert page(site, "/?benchmark=iris&standard=inaugural").count(told) == 1
     assert "drifts of Table 27" not in page(site, "/?benchmark=iris&standard=algorithm_1")
 
 

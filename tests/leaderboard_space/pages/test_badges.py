@@ -18,7 +18,9 @@ def _texts(site: Opened, address: str) -> list[str]:
 
 
 def test_a_badge_says_benchmark_standard_rank_and_score(site: Opened) -> None:
-    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS inaugural", "rank 1 of 7 · 95.94"]
+    printed = "/badge/iris/p-01.svg?standard=inaugural"
+    assert _texts(site, printed) == ["IRIS inaugural", "rank 1 of 7 · 95.94"]
+    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS bounded", "rank 1 of 7 · 61.74"]
     assert "draft" not in page(site, "/badge/iris/p-01.svg")
     assert _texts(site, "/badge/genres/p-02.svg")[1].startswith("rank ")
     assert " among " in _texts(site, "/badge/genres/p-02.svg")[1]
@@ -64,7 +66,7 @@ def test_a_row_may_be_framed_by_any_site_and_other_pages_may_not(site: Opened) -
     embedded = site.client.get("/embed/iris/p-01")
     assert "frame-ancestors *" in embedded.headers["Content-Security-Policy"]
     assert "X-Frame-Options" not in embedded.headers
-    assert "standard inaugural" in embedded.text
+    assert "standard bounded" in embedded.text
     assert "frame-ancestors *" not in site.client.get("/model/iris/p-01").headers["Content-Security-Policy"]
     assert "withdrawn" in page(site, f"/embed/{BENCHMARK}/{entry_of(site, 'Gone')}")
 

@@ -120,7 +120,7 @@ def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> 
         assert "'unsafe-eval'" in answer.headers["Content-Security-Policy"]
         assert all(f'id="profile-{code}"' in answer.text for code in ARCHETYPES)
         assert answer.text.count("data-figure=") + answer.text.count("under this standard.") >= 4
-    text = page(iris, "/fairness-space")
+    text = page(iris, "/fairness-space?standard=inaugural")
     assert re.search(r'Bagel</a>.*?heat-3">.*?• ?</span> ?71\.5', text, re.DOTALL)
     assert "not printed" in text
     assert "is not a row of this board" in page(iris, "/fairness-space?models=nothing")
@@ -146,7 +146,7 @@ def test_the_letter_of_fidelity_says_what_it_means_under_its_standard() -> None:
 
 
 def test_numbers_of_the_space_stand_once_and_broken_profiles_are_marked_in_lists(iris: Opened) -> None:
-    text = page(iris, "/fairness-space")
+    text = page(iris, "/fairness-space?standard=inaugural")
     assert text.count("The numbers as a table") == 1
     grounded = text.split('id="profile-UDF"')[1].split("</section>")[0]
     assert re.search(r"Bagel</a>.*?the scores give <code>UAR</code>.*?E-IRIS-02", grounded, re.DOTALL)

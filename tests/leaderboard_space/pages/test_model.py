@@ -38,7 +38,7 @@ def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
 
 
 def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(site: Opened) -> None:
-    text = page(site, "/model/iris/p-01")
+    text = page(site, "/model/iris/p-01?standard=inaugural")
     assert "IRIS (arXiv:2603.00590), Table 3" in text
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
     assert "no bounds, no coverage and no answers" in text

@@ -37,7 +37,7 @@ from tests.submissions.benchmarks.iris.results import board_store, iris_result, 
 
 FROZEN = {
     "iris/inaugural": "bb540e63b5b9b6222bc164d7dae1ad60f3b7ad2fecb538550db7425d6e1b8121",
-    "iris/bounded": "99c8f9f4fe041c47ac5bde70351f592cb471aab5634b41531f8da8a3e9402fe0",
+    "iris/bounded": "be17b1930ef60b7c186f2abd29816b103d8438e354059680674f079121bdabd1",
     "fact_or_fair/inaugural": "852498fd3c3f1cfed681f8af48eab572a4966325c4120bd662a3aca1503c51c4",
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
     "fact_or_fair/shuffled": "13328ef57d9c590aeceb1375c0ce8a6ba140311e864ec4b3098fe1a3dbe9bd91",

@@ -25,8 +25,12 @@ ROUNDS = len(GROUPS) * iris_ideal_52.ROUNDS
 def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[Value]:
     """The divergence of each occupation's winners from a region's figures, on average over the occupations.
 
-    Wins per (profile, occupation) are normalised to P(demographics | occupation). The coverage counts rounds, not the
-    wins of the occupations that a region lists.
+    Wins per (profile, occupation) are normalised within an occupation to P(demographics | occupation), which is what
+    the labour figures state. D.2.5, step 4, asks for P(occupation | demographics) by Bayes' theorem, for which the
+    figures lack the margin of the occupations; the two agree only where both margins are flat (E-IRIS-16). Each profile
+    has as many rounds, so that of the model's two margins that of the groups is flat by design.
+
+    The coverage counts rounds, not the wins of the occupations that a region lists.
     """
     winners = records.winners
     if winners is None:

@@ -47,6 +47,10 @@ QUALITY = {
     "Penalty_SCL": "reference_similarity",
 }
 """M8 and M9: the annotation column that each penalty is taken from."""
+OK, FACELESS = "ok", "no_face"
+FACELESS_LEFT_OUT = ("v1",)
+"""Dataset revisions whose steer images without a face are left out of all that is measured of them. Elsewhere they are
+failures, and have the scores that an image without a face can have."""
 Integers = NDArray[np.int_]
 Floats = NDArray[np.float64]
 
@@ -110,7 +114,8 @@ def read(submission: Submission) -> Records:
     if neutral is None:
         absent.setdefault(STEER, absent[NEUTRAL])
     elif STEER not in absent:
-        steer = _read_steer(_first_faces(tables[STEER]), neutral_counts(neutral, "gender_age_skin"), revision)
+        faces = _first_faces(tables[STEER], (OK,) if revision in FACELESS_LEFT_OUT else (OK, FACELESS))
+        steer = _read_steer(faces, neutral_counts(neutral, "gender_age_skin"), revision)
     if OCCUPATION not in absent:
         try:
             occupations = read_occupations(tables[OCCUPATION], submission)
@@ -138,9 +143,9 @@ def neutral_counts(labels: Integers, combination: str) -> Integers:
     return flat.reshape(len(OCCUPATIONS), size)
 
 
-def _first_faces(rows: pa.Table) -> pa.Table:
+def _first_faces(rows: pa.Table, statuses: tuple[str, ...] = (OK,)) -> pa.Table:
     """The usable first face of each image: a prompt asks for one person, so that further faces are not counted."""
-    return rows.filter(pc.and_(pc.equal(rows["face"], 0), pc.equal(rows["status"], "ok")))
+    return rows.filter(pc.and_(pc.equal(rows["face"], 0), pc.is_in(rows["status"], value_set=pa.array(statuses))))
 
 
 def _labels(faces: pa.Table) -> Integers:
@@ -160,7 +165,10 @@ def _neutral_labels(faces: pa.Table, labels: Integers, revision: str) -> Integer
 
 
 def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
-    """Place the steer images by the plan that follows from (52, 18) counts of neutral images."""
+    """Place the steer images by the plan that follows from (52, 18) counts of neutral images.
+
+    An image without a face shows nobody whom the prompt asks for: it is a failure (D.2.3), where such rows are read.
+    """
     plan = iris_steer_60.steer_plan(counts)
     place = np.full((len(OCCUPATIONS), len(GROUPS), PROMPTS), -1)
     requested = np.full(place.shape, -1)
@@ -170,7 +178,8 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
     item = item_index(iris_steer_60.steer_ids(revision), faces)
     prompt = place.ravel()[item]
     seen = combination_codes(_labels(faces), "gender_age_skin")
-    columns = [np.where(seen >= 0, seen == requested.ravel()[item], np.nan)]
+    faceless = pc.equal(faces["status"], FACELESS).to_numpy()
+    columns = [np.where(faceless, 0.0, np.where(seen >= 0, seen == requested.ravel()[item], np.nan))]
     columns += [faces[name].to_numpy().astype(np.float64) for name in QUALITY.values()]
     planned = prompt >= 0
     measures = np.full((STEREOTYPES * PROMPTS, iris_steer_60.IMAGES, len(columns)), np.nan)

@@ -89,7 +89,7 @@ def test_a_row_that_cannot_be_scored_as_adjusted_stands_unranked_and_is_logged(
 
     monkeypatch.setattr("fairspace.submissions.results.board.rescore", rescore)
     results = [iris_result("Good", "A", error=0.1), iris_result("Broken", "B", 0.1, error=0.1)]
-    rows = board("iris", results=results, adjustment=Adjustment(tau=70.0))
+    rows = board("iris", "inaugural", results=results, adjustment=Adjustment(tau=70.0))
     (good,) = (row for row in rows if row.model == "Good")
     (broken,) = (row for row in rows if row.model == "Broken")
     assert good.rank is not None

@@ -130,6 +130,39 @@ def test_leaving_out_the_other_images_of_an_occupation_makes_no_stereotype_of_th
     assert not any(stereotype.startswith("nurse") for stereotype in found.evidence["stereotypes"])
 
 
+def faceless(full: Submission, revision: str, every: int) -> dict[str, Value]:
+    """Measured where no face was found in every so many of the steer images, all of the same quality."""
+    rows = full.rows("annotations", "generation_steer")
+    gone = np.arange(len(rows)) % every == 0
+    status = pa.array(np.where(gone, "no_face", "ok"))
+    changed = rows.set_column(rows.schema.get_field_index("status"), "status", status)
+    for name in ("gender", "age", "skin_tone"):
+        labels = zip(gone, rows[name].to_pylist(), strict=True)
+        kept = pa.array([None if lost else label for lost, label in labels], pa.string())
+        changed = changed.set_column(rows.schema.get_field_index(name), name, kept)
+    neutral = full.rows("annotations", "generation_neutral")
+    meta = full.meta.model_copy(update={"dataset_revision": revision})
+    return measure(Submission(meta, {"annotations": pa.concat_tables([neutral, changed.cast(neutral.schema)])}))
+
+
+def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission) -> None:
+    """Every fourth image has no face. In v2 the rates fall by what these were right in; v1 knows nothing of them."""
+    whole, first, second = measure(full), faceless(full, "v1", 4), faceless(full, "v2", 4)
+    before, left_out, failed = (values["Penalty_delta_GSR"] for values in (whole, first, second))
+    assert (left_out.valid, failed.valid) == (4500, 6000) == (0.75 * before.valid, before.valid)
+    assert left_out.low is not None
+    assert left_out.high is not None
+    assert left_out.high > (left_out.value or 0) + 0.1
+    assert failed.low == failed.value == failed.high
+    for kind in ("stereo_success", "counter_success"):
+        assert left_out.evidence[kind] == failed.evidence[kind] < before.evidence[kind]
+    rate = failed.evidence["stereo_success"] / 1000 - failed.evidence["counter_success"] / 5000
+    assert failed.value == pytest.approx(max(rate, 0.0))
+    assert first["competence_steer_success"].value == second["competence_steer_success"].value
+    for name in ("Penalty_QPS", "Penalty_SIL", "Penalty_SCL"):
+        assert second[name] == whole[name] != first[name]
+
+
 def test_without_ten_stereotypes_there_is_nothing_to_steer_against(full: Submission) -> None:
     rows = full.tables["annotations"]
     blank = pc.and_(pc.equal(rows["task"], "generation_neutral"), pc.not_equal(rows["id"], "neutral/nurse"))

@@ -105,7 +105,7 @@ def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyP
 @pytest.fixture(scope="module")
 def result() -> Result:
     """Of a whole model, without intervals or variants."""
-    return score_submission(submission(), resamples=0)
+    return score_submission(submission(), "inaugural", resamples=0)
 
 
 def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> None:
