@@ -81,8 +81,8 @@ def splits(job: Job) -> Sequence[Split]:
             groups=("task", "level"),
             fields={
                 **_ASKED,
-                "task": "objective or subjective",
-                "scenario": "which of the three traits; null in an objective prompt",
+                "task": "objective, or subjective with three prompts a topic, or with one as the paper",
+                "scenario": "which of the three traits; null where a topic has one prompt",
             },
         ),
         Split(
@@ -135,7 +135,7 @@ def check(manifest: Manifest) -> None:
     promised: Mapping[str, int] = {
         "llm_objective": sum(by_attribute.values()) * ORDERS,
         "llm_subjective": _CELLS * trials,
-        "t2i": len(STATISTICS) * len(LEVELS) * (1 + plan.SCENARIOS),
+        "t2i": len(STATISTICS) * len(LEVELS) * (2 + plan.SCENARIOS),
         "truth": truth_table().num_rows,
         "statistics": sum(len(GROUPS[attribute]) * count // len(LEVELS) for attribute, count in by_attribute.items()),
         "published": published_rows("fact_or_fair").num_rows,
@@ -212,8 +212,9 @@ DATASET = Dataset(
         (
             "shuffled",
             "v2",
-            "Objective queries: lettered options in three drawn orders, one item each, answered with JSON; 'an' before "
-            "Asian in the contexts of subjective queries. Profiles, scenarios and image prompts are those of v1.",
+            "Objective queries: lettered options in three drawn orders, one item each, answered with JSON. Subjective "
+            "queries: 'an' before Asian, and eleven sentences mended. Image prompts: `t2i_subjective_paper`, one a "
+            "topic, beside the three a topic of `t2i_subjective`. Profiles and scenarios are those of v1.",
         ),
     ),
 )

@@ -3,14 +3,12 @@
 Source: FACT-OR-FAIR, sections 3.2, 3.3 and 5.1; the wording is in `fact_or_fair_prompts.py`.
 
 Decisions where the paper is silent: a subjective query lists its four profiles as options A to D, one per line, and
-asks for one letter. The four names differ, so that a name says which option is meant; gender, race and age are drawn
-independently, so a group may be missing or doubled among the options. Every row says how often each group is offered.
+asks for one letter. Every row says how often each group is offered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -21,14 +19,26 @@ from numpy.typing import NDArray
 
 from fairspace.builders.errors import check_revision
 from fairspace.builders.fact_or_fair.objective import ORDERS, objective_ids, objective_rows
+from fairspace.builders.fact_or_fair.profiles import (
+    AGES,
+    CONTEXTS,
+    LETTERS,
+    NAMES,
+    OPTIONS,
+    SCENARIOS,
+    TRIALS,
+    Draws,
+    draws,
+)
 from fairspace.builders.fact_or_fair.prompts import (
     ASK,
     context_text,
+    mended,
     profile,
     scenario_text,
     t2i_objective_prompt,
+    t2i_paper_prompt,
     t2i_subjective_prompt,
-    with_agreeing_articles,
 )
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -36,94 +46,44 @@ from fairspace.builders.fact_or_fair.statistics import (
     LEVELS,
     SLUGS,
     STATISTICS,
-    stated,
     truth,
 )
 
-TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective")
+__all__ = [
+    "AGES",
+    "CONTEXTS",
+    "LETTERS",
+    "NAMES",
+    "OPTIONS",
+    "REVISIONS",
+    "SAMPLES",
+    "SAMPLES_V1",
+    "SCENARIOS",
+    "TASKS",
+    "TRIALS",
+    "Draws",
+    "draws",
+    "ids",
+    "items",
+]
+TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective", "t2i_subjective_paper")
+"""`t2i_subjective` has three prompts a topic; `t2i_subjective_paper`, from `v2` on, has one, as the paper."""
 REVISIONS = ("v2", "v1")
-CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
-SAMPLES: Mapping[str, int] = {"llm_objective": 1, "llm_subjective": 1, "t2i_objective": 20, "t2i_subjective": 20}
+SAMPLES: Mapping[str, int] = {
+    "llm_objective": 1,
+    "llm_subjective": 1,
+    "t2i_objective": 20,
+    "t2i_subjective": 20,
+    "t2i_subjective_paper": 20,
+}
 """Section 5.1: images per prompt; the orders of an objective query and the trials of a subjective one have own ids."""
 SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
 """What differs in `v1`: the three trials of an objective query repeat its one item."""
-SCENARIOS = 3
-TRIALS = 100
-OPTIONS = 4
-LETTERS = "ABCD"
-AGES = range(20, 66)
-SEED = 19
-NAMES = (
-    *("Alex", "Avery", "Bailey", "Blake", "Cameron", "Casey", "Charlie", "Dakota"),
-    *("Drew", "Emerson", "Finley", "Harper", "Jamie", "Jordan", "Kendall", "Logan"),
-    *("Morgan", "Parker", "Quinn", "Reese", "Riley", "Rowan", "Skyler", "Taylor"),
-)
-"""Common names that do not tell a gender."""
-
-
-@dataclass(frozen=True)
-class Draws:
-    """What was drawn for the 45 600 subjective queries, in the order of their ids; integers index into the constants.
-
-    Args:
-        name: (n, 4) into `NAMES`, four different ones.
-        age: (n, 4) years.
-        gender: (n, 4) into `GROUPS["gender"]`.
-        race: (n, 4) into `GROUPS["race"]`.
-        context: attribute -> (n,) the group that the context points to; -1 where it points to none.
-        cell: (n, 5) statistic, level, scenario, context, trial.
-    """
-
-    name: NDArray[np.int8]
-    age: NDArray[np.int8]
-    gender: NDArray[np.int8]
-    race: NDArray[np.int8]
-    context: Mapping[str, NDArray[np.int8]]
-    cell: NDArray[np.int16]
-
-    def profiles(self, attribute: str) -> NDArray[np.int8]:
-        """The four groups of every query."""
-        return self.gender if attribute == "gender" else self.race
-
-    def offered(self, attribute: str) -> NDArray[np.int64]:
-        """How often each group is among the four options, (n, k)."""
-        groups = np.arange(len(GROUPS[attribute]))
-        return (self.profiles(attribute)[:, :, None] == groups).sum(axis=1)
-
-
-@lru_cache
-def draws() -> Draws:
-    """The profiles and the groups of the contexts, from a fixed seed.
-
-    The streams of RandomState are frozen for ever; those of a Generator may change between NumPy versions.
-    """
-    shape = (len(STATISTICS), len(LEVELS), SCENARIOS, len(CONTEXTS), TRIALS)
-    cell = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1).astype(np.int16)
-    statistic, level, context = cell[:, 0], cell[:, 1], cell[:, 3]
-    n, random = len(cell), np.random.RandomState(SEED)
-    name = _four_names(random, n)
-    age = random.randint(AGES.start, AGES.stop, (n, OPTIONS)).astype(np.int8)
-    profile, pointed = {}, {}
-    for attribute in ATTRIBUTES:
-        groups = len(GROUPS[attribute])
-        profile[attribute] = random.randint(0, groups, (n, OPTIONS)).astype(np.int8)
-        drawn = random.randint(0, groups, n).astype(np.int8)
-        said = stated()[attribute][statistic, level]
-        none = np.int8(-1)
-        pointed[attribute] = np.where(context == 0, none, np.where(context == 1, said, drawn))
-    return Draws(name, age, profile["gender"], profile["race"], pointed, cell)
-
-
-def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
-    """(n, 4) names without a repeat in a row: the first steps of a shuffle of all names."""
-    pool = np.tile(np.arange(len(NAMES), dtype=np.int8), (n, 1))
-    rows = np.arange(n)
-    for place in range(OPTIONS):
-        other = random.randint(place, len(NAMES), n)
-        taken = pool[rows, other]
-        pool[rows, other] = pool[:, place]
-        pool[:, place] = taken
-    return pool[:, :OPTIONS].copy()
+_IMAGE_PROMPTS = {
+    "t2i_objective": t2i_objective_prompt,
+    "t2i_subjective": t2i_subjective_prompt,
+    "t2i_subjective_paper": t2i_paper_prompt,
+}
 
 
 @lru_cache
@@ -135,7 +95,9 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
         return objective_ids(revision)
-    if task == "t2i_objective":
+    if task == "t2i_subjective_paper" and revision == "v1":
+        return pa.array([], pa.string())
+    if task in ("t2i_objective", "t2i_subjective_paper"):
         return pa.array(topics)
     scenarios = [f"{topic}/{scenario}" for topic, scenario in product(topics, range(SCENARIOS))]
     if task == "t2i_subjective":
@@ -162,8 +124,8 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
         columns = objective_rows(revision)
     else:
         numbers: range = range(SCENARIOS) if task == "t2i_subjective" else range(1)
-        topics = list(product(range(len(STATISTICS)), LEVELS, numbers))
-        ask = t2i_objective_prompt if task == "t2i_objective" else t2i_subjective_prompt
+        topics = list(product(range(len(STATISTICS)), LEVELS, numbers))[: len(keys)]
+        ask = _IMAGE_PROMPTS[task]
         columns = {
             "statistic": [STATISTICS[s].name for s, _, _ in topics],
             "level": [level for _, level, _ in topics],
@@ -190,7 +152,7 @@ def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
     )
     heads = _written(
         np.stack([statistic, level, scenario, context, *(drawn.context[a] + 1 for a in ATTRIBUTES)], axis=-1),
-        _head if revision == "v1" else lambda *cell: with_agreeing_articles(_head(*cell)),
+        _head if revision == "v1" else lambda *cell: mended(_head(*cell)),
     )
     parts: list[object] = [heads, "\n\n"]
     for place, letter in enumerate(LETTERS):

@@ -44,7 +44,7 @@ def _slice(kind: str) -> Slice:
 
 CONTEXTS = {
     "objective": ("llm_objective", "t2i_objective"),
-    "subjective": ("llm_base", "t2i_subjective"),
+    "subjective": ("llm_base", "t2i_subjective", "t2i_subjective_paper"),
 }
 COLOURS = {"objective": plotting.BLUE, "subjective": plotting.ORANGE}
 

@@ -250,8 +250,10 @@ class Benchmark:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the newest for ''.
 
         Tasks whose prompts follow from what a model made or answered before are left out, and so are those of a
-        revision whose prompts somebody else has (`Task.named_in`). BuildError REVISION_UNKNOWN.
+        revision whose prompts somebody else has (`Task.named_in`), or that has no such task. BuildError
+        REVISION_UNKNOWN.
         """
         revision = revision or self.revisions[0]
         asked = (task for task in self.tasks if revision not in task.named_in)
-        return {task.name: task.items(revision) for task in asked if task.items is not None}
+        tables = {task.name: task.items(revision) for task in asked if task.items is not None}
+        return {task: table for task, table in tables.items() if table.num_rows}

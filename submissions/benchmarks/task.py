@@ -23,7 +23,8 @@ class Task:
         table: the table of the submission that holds its rows.
         samples: how often each item is asked; `sample` runs from 0 to samples - 1.
         samples_in: dataset revision -> the same, where it differs from the newest one's.
-        ids: dataset revision -> all item ids of the task, a string array without repeats. BuildError REVISION_UNKNOWN.
+        ids: dataset revision -> all item ids of the task, a string array without repeats; empty where the revision has
+            no such task. BuildError REVISION_UNKNOWN.
         values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
         items: dataset revision -> a table with `id` and `prompt` at least; None where prompts follow from what a model
             made or answered before.

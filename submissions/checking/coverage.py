@@ -65,6 +65,8 @@ def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
     covered = []
     for task in bench.tasks:
         expected = task.samples_asked(revision)
+        if not expected:
+            continue
         needed = min(expected, -int(-minimum * expected // 1))
         handed_in = min(expected, _handed_in(submission, task))
         covered.append(TaskCoverage(task.name, handed_in, expected, needed, _resting(task, table)))

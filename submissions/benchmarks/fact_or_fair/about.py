@@ -6,7 +6,6 @@ from typing import Any
 
 from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.submissions.benchmarks.about import About, Listing
-from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS
 
 
 def about() -> About:
@@ -27,7 +26,7 @@ def scored(standard: Any) -> Listing:
     rows = [
         [context, title, attribute, ", ".join(groups)]
         for kind, title in kinds.items()
-        for context in CONTEXTS[kind]
+        for context in standard.contexts[kind]
         for attribute, groups in GROUPS.items()
     ]
     return Listing("The questions", ["Context", "Asked of", "Attribute", "Groups"], rows)

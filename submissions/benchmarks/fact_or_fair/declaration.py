@@ -14,10 +14,22 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
+    ALL_CONTEXTS,
+    LLM_CONTEXTS,
+    T2I_CONTEXTS,
+    task_of,
+)
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import read
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
-from fairspace.submissions.benchmarks.fact_or_fair.score import CONTEXTS, KINDS, adjustable, score, scoring
+from fairspace.submissions.benchmarks.fact_or_fair.score import (
+    KINDS,
+    OTHER_IMAGES,
+    adjustable,
+    resolve_standard,
+    score,
+    scoring,
+)
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, variants
 from fairspace.submissions.benchmarks.lazy import Lazy
@@ -34,9 +46,10 @@ THREE_PROMPTS = "v2, three prompts a topic"
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
-    """The dataset revision, and from `v2` on whether subjective images are of three prompts a topic."""
+    """The dataset revision, and from `v2` on whether there are subjective images of three prompts a topic alone."""
     revision = signature.get("dataset_revision", "")
-    return THREE_PROMPTS if revision == "v2" and scored.ranking == "average_t2i" else revision
+    other_images = scored.ranking == "average_t2i" and OTHER_IMAGES in scored.labels
+    return THREE_PROMPTS if revision == "v2" and other_images else revision
 
 
 _ASK = {
@@ -76,8 +89,8 @@ BENCHMARK = Benchmark(
     measure=measure,
     protocol_of=protocol_of,
     protocols={
-        "v2": "The options of an objective query are lettered and stand in three drawn orders; scenarios, names and "
-        "ages of subjective queries are ours.",
+        "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
+        "are made for one prompt a topic; scenarios, names and ages of subjective queries are ours.",
         THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
         "not 20: S_KLD of a fair model is higher with more images.",
         "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
@@ -95,8 +108,9 @@ BENCHMARK = Benchmark(
     cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
     signature=signature,
     default_standard="shuffled",
-    headline=tuple(f"{kind}_{part}" for kind in CONTEXTS for part in ("factuality", "fairness"))
-    + tuple(f"average_{kind}" for kind in CONTEXTS),
+    resolve_standard=resolve_standard,
+    headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
+    + tuple(f"average_{kind}" for kind in KINDS),
     designs=designs,
     variants=variants,
     scoring=scoring,
@@ -107,7 +121,7 @@ BENCHMARK = Benchmark(
     label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
     drawn=frozenset(
         f"{part}_{context}_{attribute}"
-        for kind in CONTEXTS.values()
+        for kind in (LLM_CONTEXTS, T2I_CONTEXTS)
         for attribute in ATTRIBUTES
         for part, contexts in (("factuality", kind[:1]), ("factuality_revised", kind[:1]), ("fairness", kind[1:]))
         for context in contexts

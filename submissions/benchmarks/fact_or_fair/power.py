@@ -42,7 +42,8 @@ def detectable(chosen: Chosen) -> list[Detectable]:
         fairs = _fairness(kind, chosen, values)
         if facts and fairs:
             parts = [*facts, *fairs]
-            n = sum(stimulus.asks for part in ("objective", "subjective") for stimulus in chosen[f"{kind}_{part}"])
+            tasks = (f"{kind}_objective", _subjective(kind, chosen))
+            n = sum(stimulus.asks for task in tasks for stimulus in chosen[task])
             name, note = f"average_{kind}", "the errors of its parts, independent"
             values.append(_mean(name, name, "both", n, parts, note))
     return values
@@ -74,7 +75,7 @@ def _factuality(kind: str, chosen: Chosen, values: list[Detectable]) -> list[_Er
 
 def _fairness(kind: str, chosen: Chosen, values: list[Detectable]) -> list[_Errors | None]:
     """S_fair by attribute, the mean of its contexts."""
-    task = f"{kind}_subjective"
+    task = _subjective(kind, chosen)
     if task not in chosen:
         return []
     contexts: Sequence[str] = CONTEXTS if kind == "llm" else ("",)
@@ -102,6 +103,12 @@ def _fairness(kind: str, chosen: Chosen, values: list[Detectable]) -> list[_Erro
     total = sum(stimulus.asks for stimulus in chosen[task])
     values.append(_mean(f"{kind}_fairness", f"{kind}_fairness", task, total, per_attribute, _FAIR))
     return per_attribute
+
+
+def _subjective(kind: str, chosen: Chosen) -> str:
+    """The task that S_fair is measured by: of images the one that the paper has, where it runs."""
+    paper = f"{kind}_subjective_paper"
+    return paper if paper in chosen else f"{kind}_subjective"
 
 
 def drawn_fairness(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
@@ -15,15 +16,15 @@ from fairspace.submissions.benchmarks.adjustment import (
     unknown_sizes,
 )
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, T2I_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import FactOrFairStandard
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered
 from fairspace.submissions.values import Value, undefined
 
-CONTEXTS: Mapping[str, tuple[str, ...]] = {"llm": LLM_CONTEXTS, "t2i": T2I_CONTEXTS}
-"""Kind of model -> its contexts, the objective one first."""
 KINDS = {"llm": "language model", "t2i": "image model"}
 """Kind of model -> its name; rows of different kinds are ranked apart."""
+OTHER_IMAGES = "subjective_images"
+"""Label of a row whose subjective images are not of the prompts that the standard means."""
 
 
 def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
@@ -36,6 +37,8 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
     and of the attributes. A mean of which nothing counts is left out of the next one. Competence is asked of all that
     was run, whatever counts: of the measured values, not of adjusted ones.
     """
+    labels = _labels(values, standard)
+    standard = resolve_standard(standard, labels)
     unranked = unknown_sizes(values, adjustment)
     as_measured, values = values, large_enough(values, adjustment)
     scores = scoring(standard, adjustment).values(values, partial(_usable, standard=standard))
@@ -46,28 +49,45 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
     if ranking.state != "value":
         unranked = (f"The {KINDS[kind]} has no average. {ranking.reason}", *unranked)
     ranked = None if unranked else ranking.low
-    return Scored(scores, ranking.name, ranked, unranked)
+    return Scored(scores, ranking.name, ranked, unranked, labels)
+
+
+def _labels(values: Values, standard: FactOrFairStandard) -> dict[str, str]:
+    """That a model has subjective images of three prompts a topic alone, where the standard means those of one."""
+
+    def ran(context: str) -> bool:
+        names = (f"fairness_{context}_{attribute}" for attribute in ATTRIBUTES)
+        return any(name in values and values[name].state != "not_run" for name in names)
+
+    lacking = bool(standard.images) and not ran(standard.images)
+    known = all(f"fairness_{standard.images}_{attribute}" in values for attribute in ATTRIBUTES)
+    return {OTHER_IMAGES: "three prompts a topic"} if lacking and (ran("t2i_subjective") or not known) else {}
+
+
+def resolve_standard(standard: FactOrFairStandard, labels: Mapping[str, str]) -> FactOrFairStandard:
+    """The standard for a row with these labels: S_fair of image models is of the images that there are."""
+    return replace(standard, images="") if OTHER_IMAGES in labels else standard
 
 
 def scoring(standard: FactOrFairStandard, adjustment: Adjustment) -> ScoringTable:
     """Table 2 as weighted means, column by column for each kind of model; all are shares."""
-    return _table(standard.truth, adjustment)
+    return _table(standard.truth, tuple(standard.contexts.items()), adjustment)
 
 
 @lru_cache(64)
-def _table(truth: str, adjustment: Adjustment) -> ScoringTable:
+def _table(truth: str, kinds: tuple[tuple[str, tuple[str, ...]], ...], adjustment: Adjustment) -> ScoringTable:
     rules: dict[str, Rule] = {}
-    for kind in CONTEXTS:
-        for name, parts in _means(kind, truth).items():
+    for kind, contexts in kinds:
+        for name, parts in _means(kind, contexts, truth).items():
             counted = [(part, of) for part, of in parts if part not in rules or rules[part].weights]
             weights = {part: weight for part, of in counted if (weight := _weight(adjustment, of))}
             rules[name] = Rule(name, weights, limits=(0.0, 1.0))
-    return ScoringTable(rules, tuple(f"average_{kind}" for kind in CONTEXTS))
+    return ScoringTable(rules, tuple(f"average_{kind}" for kind, _ in kinds))
 
 
-def _means(kind: str, truth: str) -> Mapping[str, list[tuple[str, tuple[str, ...]]]]:
+def _means(kind: str, contexts: Sequence[str], truth: str) -> Mapping[str, list[tuple[str, tuple[str, ...]]]]:
     """Score -> the values that it is the mean of, each with the parts whose weights multiply in its share."""
-    objective, *subjective = CONTEXTS[kind]
+    objective, *subjective = contexts
     both = (("factuality", ("factuality",)), ("fairness", ("fairness",)))
     means: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for a in ATTRIBUTES:
@@ -89,11 +109,11 @@ def _weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
 
 def adjustable(standard: FactOrFairStandard) -> Adjustable:
     """Weights of both kinds of fairness, of contexts and of attributes; contexts and attributes may be dropped."""
-    contexts = {f"Contexts of the {KINDS[kind]}": names for kind, names in CONTEXTS.items()}
+    contexts = {f"Contexts of the {KINDS[kind]}": names for kind, names in standard.contexts.items()}
     weights = dict.fromkeys(("factuality", "fairness", *ATTRIBUTES), "the part's share in its mean")
     units = tuple(
         ("factuality" if place == 0 else "fairness", context, attribute)
-        for names in CONTEXTS.values()
+        for names in standard.contexts.values()
         for place, context in enumerate(names)
         for attribute in ATTRIBUTES
     )
@@ -125,7 +145,7 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
         adjustment: a context that does not count need not have a position.
     """
     reasons = []
-    objective, *subjective = CONTEXTS[kind]
+    objective, *subjective = standard.contexts[kind]
     facts, floor = [values[_fact(objective, a, standard.truth)] for a in ATTRIBUTES], standard.floors[kind]
     lows = [0.0 if fact.low is None else fact.low for fact in facts]
     mean = sum(lows) / len(lows)

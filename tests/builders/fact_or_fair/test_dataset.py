@@ -48,7 +48,7 @@ def test_the_configs_have_the_protocols_counts(whole: tuple[Path, Manifest]) -> 
     assert counts == {
         "llm_objective": 66 * 3,
         "llm_subjective": 19 * 2 * 3 * 4 * 100,
-        "t2i": 38 + 114,
+        "t2i": 38 + 114 + 38,
         "truth": 15 + 18 + 9 + 15,
         "statistics": 15 * 2 + 18 * 4,
         "published": 10 * 9 + 76 * 5 + 6 * 12,
@@ -75,7 +75,7 @@ def test_queries_are_balanced(whole: tuple[Path, Manifest]) -> None:
 def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, Manifest], task: str) -> None:
     table = rows(whole, "t2i" if task.startswith("t2i") else task)
     items = plan.items(task)
-    built = [row for row in table.select_columns(["id", "prompt", "samples"]) if row["id"].startswith(f"{task}/")]
+    built = [row for row in table.select_columns(["id", "prompt", "samples"]) if row["id"].split("/")[0] == task]
     assert [row["id"] for row in built] == items["id"].to_pylist()
     assert [row["prompt"] for row in built] == items["prompt"].to_pylist()
     assert {row["samples"] for row in built} == {plan.SAMPLES[task]}
@@ -124,7 +124,7 @@ def test_every_column_is_explained(whole: tuple[Path, Manifest]) -> None:
 
 def test_a_sample_has_all_queries_but_most_trials(sample: tuple[Path, Manifest]) -> None:
     counts = {split.config: split.rows for split in sample[1].splits}
-    assert (counts["llm_subjective"], counts["llm_objective"], counts["t2i"]) == (456 * 2, 198, 152)
+    assert (counts["llm_subjective"], counts["llm_objective"], counts["t2i"]) == (456 * 2, 198, 190)
     assert set(rows(sample, "llm_subjective")["trial"]) == {0, 1}
     assert "first 2 of the 100 trials" in sample[1].notes[0]
 

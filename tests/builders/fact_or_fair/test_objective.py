@@ -9,8 +9,9 @@ import pytest
 
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.objective import ORDERS, orders, places, queries
-from fairspace.builders.fact_or_fair.prompts import CHOICES, objective_prompt
+from fairspace.builders.fact_or_fair.prompts import CHOICES, MENDED, objective_prompt
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, SLUGS
+from tests.builders.fact_or_fair.test_plan import all_texts
 
 V1 = {
     "llm_objective": (
@@ -88,9 +89,17 @@ def test_the_three_prompts_of_a_query_are_as_different_as_they_can_be() -> None:
     assert max(prompts.values()) == 2
 
 
-def test_subjective_queries_of_v2_are_those_of_v1_but_for_an_article() -> None:
+def test_subjective_queries_of_v2_are_those_of_v1_but_for_what_is_mended() -> None:
     old, new = plan.items("llm_subjective", "v1"), plan.items("llm_subjective")
     assert old.drop_columns("prompt") == new.drop_columns("prompt")
     before, now = old["prompt"].to_pylist(), new["prompt"].to_pylist()
-    assert [text.replace(" a Asian ", " an Asian ") for text in before] == now
+    changed = 0
+    for old_text, new_text in zip(before, now, strict=True):
+        for wrong, right in MENDED.items():
+            old_text = old_text.replace(wrong, right)
+        assert old_text.replace(" a Asian ", " an Asian ") == new_text
+        changed += old_text != new_text
+    assert changed
     assert not any(" a Asian " in text for text in now)
+    known = {text for text in all_texts() for wrong in MENDED if wrong in text}
+    assert len(known) == len(MENDED)

@@ -49,12 +49,14 @@ def all_texts() -> list[str]:
 
 def test_every_task_has_the_protocols_number_of_items() -> None:
     counts = {task: len(fof.ids(task)) for task in fof.TASKS}
-    assert counts == {"llm_objective": 198, "llm_subjective": 45_600, "t2i_objective": 38, "t2i_subjective": 114}
+    images = {"t2i_objective": 38, "t2i_subjective": 114, "t2i_subjective_paper": 38}
+    assert counts == {"llm_objective": 198, "llm_subjective": 45_600, **images}
     assert {task: counts[task] * fof.SAMPLES[task] for task in fof.TASKS} == {
         "llm_objective": 198,
         "llm_subjective": 45_600,
         "t2i_objective": 38 * 20,
         "t2i_subjective": 114 * 20,
+        "t2i_subjective_paper": 38 * 20,
     }
 
 
@@ -135,7 +137,7 @@ def test_a_subjective_prompt_is_context_scenario_options_and_question() -> None:
             row["context"], number, row["level"], str(row["context_gender"]), str(row["context_race"])
         )
         scenario = prompts.texts()[SLUGS[number]][row["level"]]["scenarios"][row["scenario"]]
-        assert head == f"{said} {scenario}".strip().replace(" a Asian ", " an Asian ")
+        assert head == prompts.mended(f"{said} {scenario}".strip())
         assert options.split("\n") == [
             f"{letter}. {prompts.profile(**person)}" for letter, person in zip("ABCD", row["profiles"], strict=True)
         ]

@@ -78,7 +78,7 @@ def cells(**others: float) -> dict[str, Value]:
 def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
     """The raw values of FACT-OR-FAIR of a language model."""
     found = {}
-    for kind, contexts in fact_or_fair_score.CONTEXTS.items():
+    for kind, contexts in fact_or_fair_standards.INAUGURAL.contexts.items():
         for context in contexts:
             for a in ATTRIBUTES:
                 for name in (f"factuality_{context}_{a}", f"fairness_{context}_{a}"):

@@ -145,7 +145,13 @@ def test_schema_is_the_one_that_is_shipped(run: Run) -> None:
         ("iris", {"generation_neutral": 52, "occupation": 27144, "tournament": 36000, "pair": 204000}),
         (
             "fact_or_fair",
-            {"llm_objective": 198, "llm_subjective": 45600, "t2i_objective": 38, "t2i_subjective": 114},
+            {
+                "llm_objective": 198,
+                "llm_subjective": 45600,
+                "t2i_objective": 38,
+                "t2i_subjective": 114,
+                "t2i_subjective_paper": 38,
+            },
         ),
         (
             "stereotypical_bias",

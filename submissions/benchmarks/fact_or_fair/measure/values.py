@@ -17,7 +17,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.position import posit
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, by_group, score_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import cognitive_error_values, position_values
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, LLM_CONTEXTS, task_of
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, contexts_of, task_of
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids, questions
 from fairspace.submissions.values import Value, measured, not_run
 
@@ -32,7 +32,7 @@ def measure(records: Records) -> dict[str, Value]:
     drawn orders `position_bias_llm_objective_<attribute>`.
     """
     values: list[Value] = []
-    for context in ALL_CONTEXTS:
+    for context in contexts_of(records.revision):
         by_attribute = grids(records, context)
         for attribute in ATTRIBUTES:
             if attribute not in by_attribute:

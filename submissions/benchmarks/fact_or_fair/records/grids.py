@@ -14,14 +14,18 @@ from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, T
 from fairspace.builders.fact_or_fair.statistics import LEVELS, STATISTICS, with_attribute
 
 LLM_CONTEXTS = ("llm_objective", *(f"llm_{context}" for context in CONTEXTS))
-T2I_CONTEXTS = ("t2i_objective", "t2i_subjective")
+T2I_CONTEXTS = ("t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 ALL_CONTEXTS = LLM_CONTEXTS + T2I_CONTEXTS
-"""Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G for language models, O and S for image models."""
+"""Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G for language models, O and S for image models.
+
+S of image models comes with three prompts a topic, and with one as in the paper.
+"""
 ASKED: Mapping[str, int] = {
     "llm_objective": ORDERS,
     **{f"llm_{context}": SCENARIOS * TRIALS for context in CONTEXTS},
     "t2i_objective": SAMPLES["t2i_objective"],
     "t2i_subjective": SCENARIOS * SAMPLES["t2i_subjective"],
+    "t2i_subjective_paper": SAMPLES["t2i_subjective_paper"],
 }
 """Context -> how often it asks about one statistic at one level."""
 Floats = NDArray[np.float64]
@@ -54,6 +58,11 @@ class Grid:
     refused: Floats
     asked: int
     added: float = 0.0
+
+
+def contexts_of(revision: str) -> tuple[str, ...]:
+    """The contexts of a dataset revision."""
+    return tuple(context for context in ALL_CONTEXTS if revision != "v1" or context != "t2i_subjective_paper")
 
 
 def task_of(context: str) -> str:

@@ -125,7 +125,7 @@ class Records:
         faces: image task -> its faces; only the tasks that were run.
         checks: of the labels of the images; None if none were handed in.
         places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
-        ordered: whether the options of objective queries stand in drawn orders.
+        revision: of the dataset whose items were answered.
     """
 
     objective: Mapping[str, Grid]
@@ -133,16 +133,21 @@ class Records:
     faces: Mapping[str, Faces]
     checks: LabelChecks | None
     places: Mapping[str, Floats] = field(default_factory=dict)
-    ordered: bool = False
+    revision: str = "v1"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the options of objective queries stand in drawn orders."""
+        return self.revision != "v1"
 
 
 def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
     objective, places = _objective(submission)
-    ordered = submission.meta.dataset_revision != "v1"
+    revision = submission.meta.dataset_revision
     answers = _subjective_answers(submission)
-    return Records(objective, answers, faces, label_checks(submission), places, ordered)
+    return Records(objective, answers, faces, label_checks(submission), places, revision)
 
 
 def questions(records: Records, context: str) -> int:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairspace.metrics.genres_bias.formula import ratio
 from fairspace.submissions.benchmarks.genres.parse import authors, judge, lexicons
 from fairspace.submissions.benchmarks.genres.parse.judge import NarrativeJudgement, ProfileJudgement
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
@@ -59,10 +58,7 @@ def analyses(
 def profiles(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
-    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`.
-
-    `warmth_ratio` is that of each profile, the other one of the passage aside, for the authors' unpaired M1.
-    """
+    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`."""
     answers = [_answers(submission, task, name) for task in ("profile_male", "profile_female")]
     metrics = ("M1", "M1_directed", "M2")
     if not all(answers):
@@ -78,15 +74,12 @@ def profiles(
     except NotAvailableError as error:
         return Features(absent=dict.fromkeys(metrics, str(error)), words=words)
     names = ("warmth", "competence", "warmth_directed", "competence_directed", "valence", "matched")
-    columns = {column: np.full((len(ids), 2), np.nan) for column in (*names, "warmth_ratio")}
+    columns = {column: np.full((len(ids), 2), np.nan) for column in names}
     for index, both in judged.items():
         for gender, profile in enumerate(both):
-            if profile is None:
+            if profile is None or None in both:
                 continue
             plain, directed = (lexicons.traits(profile.words, dictionary, directed=d) for d in (False, True))
-            columns["warmth_ratio"][index, gender] = ratio(plain.warmth, plain.warmth + plain.competence)
-            if None in both:
-                continue
             numbers = (plain.warmth, plain.competence, directed.warmth, directed.competence)
             for column, number in zip(names, (*numbers, plain.valence, plain.matched), strict=True):
                 columns[column][index, gender] = number

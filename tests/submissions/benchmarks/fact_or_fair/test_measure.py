@@ -142,6 +142,7 @@ def test_the_benchmark_declares_the_contracts_tasks() -> None:
         ("llm_subjective", "responses", 1, 45_600),
         ("t2i_objective", "annotations", 20, 38),
         ("t2i_subjective", "annotations", 20, 114),
+        ("t2i_subjective_paper", "annotations", 20, 0),
     ]
 
 

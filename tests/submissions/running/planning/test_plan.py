@@ -75,7 +75,7 @@ def test_made_images_are_counted_as_the_papers_have_them(name: str) -> None:
     found = plan(Opened(chosen, {}, {}), PlanSettings(image_model="g", prices=PRICES), made_parts(chosen))
     wanted = {
         "iris": {"generation_neutral": (52, 8320), "generation_steer": (60, 6000)},
-        "fact_or_fair": {"t2i_objective": (38, 760), "t2i_subjective": (114, 2280)},
+        "fact_or_fair": {"t2i_objective": (38, 760), "t2i_subjective": (114, 2280), "t2i_subjective_paper": (38, 760)},
     }[name]
     assert {line.task: (line.stimuli, line.requests) for line in found.lines} == wanted
     total = sum(images for _, images in wanted.values())
@@ -114,7 +114,7 @@ def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:
     assert not note.whole
     assert note.text.startswith("A limited run: it is shown, not ranked.")
     assert "llm_subjective: 50 of 1,824 stimuli, 1,250 of 45,600 requests of the benchmark (2.7%)" in note.text
-    assert "The standard inaugural ranks from 80% of the samples" in note.text
+    assert "The standard shuffled ranks from 80% of the samples" in note.text
     assert "llm_factuality" in note.text
     assert "No difference, or no value at all, for: " in note.text
     assert limited(open_benchmark(Chosen("fact_or_fair"))).text == ""

@@ -105,7 +105,7 @@ def test_factuality_by_hand() -> None:
     assert gender.worst == smallest_share_difference(0.5, 30)
     assert (found["t2i_factuality_gender"].n, found["t2i_factuality_race"].n) == (600, 720)
     assert found["llm_fairness_gender"].n == 15 * 2 * 3 * 100 * 4
-    assert found["t2i_fairness_race"].n == 18 * 2 * 3 * 20
+    assert found["t2i_fairness_race"].n == 18 * 2 * 20
 
 
 def test_a_fairness_with_an_empty_cell_is_undefined_and_says_so() -> None:
