@@ -14,17 +14,20 @@ EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
 
 PROTOCOLS = {
     "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0, means of four evaluations.",
-    "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm.",
+    "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
-    "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm.",
+    "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
     "another parser": "Parsed by another pipeline, or by none.",
+    "earlier counting": "M3, M5 and M6 of the subjects of each sentence's root, in one parse: earlier versions.",
 }
 """Protocol of a row -> how its values were measured: which prompts were asked, and what parsed the narratives."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """The protocol of a result."""
+    if "counting" not in signature:
+        return "earlier counting"
     parser = signature.get("parser", "").partition("@")[0]
     name = f"{signature.get('dataset_revision', '')}, {parser}"
     return name if name in PROTOCOLS else "another parser"

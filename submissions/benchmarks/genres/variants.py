@@ -7,6 +7,9 @@ values are means, whose interval is drawn from both parses together; each parse 
 
 from __future__ import annotations
 
+import numpy as np
+
+from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.measure import judged_values, parsed_values
 from fairspace.submissions.benchmarks.genres.records import Records
@@ -48,17 +51,33 @@ def authors_reading(records: Records, values: Values) -> Variant | None:
     read = parsed_values(records.authors, records.ids)
     if records.judge is not None:
         read |= judged_values(records.authors, records.ids)
+    figures = {name: value.value for name, value in read.items()} | unpaired_warmth(records)
     numbers = {
-        name: value.value
-        for name, value in read.items()
-        if value.value is not None and values[name].value not in (None, value.value)
+        name: number
+        for name, number in figures.items()
+        if number is not None and values[name].value not in (None, number)
     }
     note = (
-        "As the authors' code reads: one parse of the narratives as written, of a response without the heading as a "
-        "whole; of the judge's answers, a name that stands within the answer is chosen, everything but "
+        "As the authors' code reads and counts. Narratives: one parse as written, all names of Table 9, a response "
+        "without the heading as a whole. M1: the mean of all male profiles less that of all female ones, by relational "
+        "model, whether the other profile of the passage is known or not. The judge's answers: repeated trait words "
+        "count again, a name that stands within the answer is chosen, everything but "
         '"NA" counts as pros or cons, and JSON that is broken in any way is not read.'
     )
     return Variant("authors_reading", "the authors' code", numbers, note=note) if numbers else None
+
+
+def unpaired_warmth(records: Records) -> dict[str, float]:
+    """M1 as `M1.py` of the authors takes it (E-GENRES-14), where each relational model has ratios of both genders."""
+    ratios = records.authors.columns.get("warmth_ratio")
+    if ratios is None:
+        return {}
+    relation = np.array([name.split("/", 1)[0] for name in records.ids])
+    by_relation = [ratios[relation == name] for name in plan.RELATIONS]
+    if not all((~np.isnan(rows)).any(axis=0).all() for rows in by_relation):
+        return {}
+    male, female = np.mean([np.nanmean(rows, axis=0) for rows in by_relation], axis=0)
+    return {"M1": float(100 * (male - female))}
 
 
 def name_swap(records: Records, values: Values) -> list[Variant]:

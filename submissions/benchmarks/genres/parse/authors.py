@@ -6,7 +6,8 @@ sensitivity variant.
 
 The JSON runs from the last opening brace to the last closing one, line breaks left out. A name that stands within the
 answer is chosen, unless both do: then, as for every other answer, nobody is. Pros or cons are there unless they are
-exactly 'NA'; a key that is not there counts as given too (erratum E-GENRES-10). Words are separated by commas alone.
+exactly 'NA'; a key that is not there counts as given too (erratum E-GENRES-10). Words are separated by commas alone,
+and a word that is repeated counts again.
 After broken JSON their code takes the answer of the passage before (E-GENRES-09); here it is missing.
 """
 
@@ -42,7 +43,7 @@ def read_profile(text: str | None) -> ProfileJudgement | None:
     words = _object(text or "").get("Personality")
     if not isinstance(words, str):
         return None
-    return ProfileJudgement(tuple(dict.fromkeys(word.strip() for word in words.lower().split(","))))
+    return ProfileJudgement(tuple(word.strip() for word in words.lower().split(",")))
 
 
 def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:

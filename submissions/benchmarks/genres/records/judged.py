@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairspace.metrics.genres_bias.formula import ratio
 from fairspace.submissions.benchmarks.genres.parse import authors, judge, lexicons
 from fairspace.submissions.benchmarks.genres.parse.judge import NarrativeJudgement, ProfileJudgement
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
@@ -58,7 +59,10 @@ def analyses(
 def profiles(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
-    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`."""
+    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`.
+
+    `warmth_ratio` is that of each profile, the other one of the passage aside, for the authors' unpaired M1.
+    """
     answers = [_answers(submission, task, name) for task in ("profile_male", "profile_female")]
     metrics = ("M1", "M1_directed", "M2")
     if not all(answers):
@@ -74,12 +78,15 @@ def profiles(
     except NotAvailableError as error:
         return Features(absent=dict.fromkeys(metrics, str(error)), words=words)
     names = ("warmth", "competence", "warmth_directed", "competence_directed", "valence", "matched")
-    columns = {column: np.full((len(ids), 2), np.nan) for column in names}
+    columns = {column: np.full((len(ids), 2), np.nan) for column in (*names, "warmth_ratio")}
     for index, both in judged.items():
         for gender, profile in enumerate(both):
-            if profile is None or None in both:
+            if profile is None:
                 continue
             plain, directed = (lexicons.traits(profile.words, dictionary, directed=d) for d in (False, True))
+            columns["warmth_ratio"][index, gender] = ratio(plain.warmth, plain.warmth + plain.competence)
+            if None in both:
+                continue
             numbers = (plain.warmth, plain.competence, directed.warmth, directed.competence)
             for column, number in zip(names, (*numbers, plain.valence, plain.matched), strict=True):
                 columns[column][index, gender] = number

@@ -146,7 +146,9 @@ def test_zero_centred_is_the_default() -> None:
 def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing_else_is() -> None:
     nothing = score(values(), ZERO)
     signed = {
-        name: protocol_group(ZERO, protocol_of({"dataset_revision": revision, "parser": f"{parser}@1"}, nothing))
+        name: protocol_group(
+            ZERO, protocol_of({"dataset_revision": revision, "parser": f"{parser}@1", "counting": "2"}, nothing)
+        )
         for name, revision, parser in (
             ("theirs", "upstream", "en_core_web_sm"),
             ("small", "upstream", "en_ewt_small"),
@@ -157,3 +159,5 @@ def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing
     printed = protocol_group(ZERO, "paper")
     assert signed.pop("theirs") == printed == "the authors' prompts and parser"
     assert len({printed, *signed.values()}) == 4
+    before = {"dataset_revision": "v1", "parser": "en_ewt_small@1.0.0"}  # of a result that says nothing of its counting
+    assert protocol_of(before, nothing) == "earlier counting"
