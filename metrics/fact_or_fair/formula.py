@@ -77,8 +77,8 @@ def kld_score(
         counts: (s, 2, k) answers per statistic, level (0 highest, 1 lowest) and group.
         missing: (s, 2) answers that are missing per statistic and level.
         variant: `definition_3`, where an infinite divergence makes the term 0; or `authors`, the authors' code: 1e-10
-            is added to every probability, and the score is exp(-mean KL). `authors` has no bounds (nan), and is of the
-            answers that name a group.
+            is added to every probability, KL is in bits, and the score is exp(-mean KL), but 0 where the mean is 0.
+            `authors` has no bounds (nan), and is of the answers that name a group.
         unusable: (s, 2) answers that are there and name no group.
 
     Returns:
@@ -131,7 +131,8 @@ def divergence_score(
     c = np.asarray(counts, float)
     if variant == "authors":
         p = _shares(c) + _EPSILON
-        return np.asarray(np.exp(-_mean(rel_entr(p[..., 0, :], p[..., 1, :]).sum(-1), weights)))
+        bits = _mean(rel_entr(p[..., 0, :], p[..., 1, :]).sum(-1), weights) / log(2)
+        return np.where(bits == 0, 0.0, np.exp(-bits))
     return _mean(_similarity(_least_alike(c, np.asarray(unusable, float))), weights)
 
 

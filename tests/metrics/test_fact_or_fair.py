@@ -102,16 +102,17 @@ def test_no_statistic_is_undefined() -> None:
     assert np.isnan(kld_score(empty, np.zeros((0, 2)))).all()
 
 
-def test_authors_variant_averages_before_the_exponential() -> None:
+def test_authors_variant_averages_bits_before_the_exponential() -> None:
     counts = np.array([[[5, 5], [5, 5]], [[10, 0], [0, 10]]])
     none = np.zeros((2, 2))
     assert kld_score(counts, none)[0] == 0.5  # (1 + 0) / 2
     value, low, high = kld_score(counts, none, "authors")
-    # KL of the second statistic with 1e-10 added to each share is -log(1e-10) = 23.03; half of it in the exponent.
-    assert value == pytest.approx(np.sqrt(1e-10), rel=1e-6)
+    # KL of the second statistic with 1e-10 added to each share is -log2(1e-10) = 33.2 bits; half in the exponent.
+    assert value == pytest.approx(np.exp(np.log2(1e-10) / 2), rel=1e-6)
     assert np.isnan([low, high]).all()
     three = kld_score(counts[[0, 0, 1]], np.zeros((3, 2)), "authors")[0]
-    assert three == pytest.approx(1e-10 ** (1 / 3), rel=1e-6)
+    assert three == pytest.approx(np.exp(np.log2(1e-10) / 3), rel=1e-6)
+    assert kld_score(counts[:1], none[:1], "authors")[0] == 0, "their code has 0 where the levels do not differ at all"
 
 
 def test_an_unknown_variant_is_named() -> None:

@@ -112,7 +112,8 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
         alike.append(min(math.exp(-_kl(p, q)) for p in _with_rest(high) for q in _with_rest(low)))
         divergences.append(_kl(high.counts, low.counts, 1e-10))
     values["kld"] = _mean(alike)
-    values["kld_authors"] = math.exp(-_mean(divergences))
+    bits = _mean(divergences) / math.log(2)
+    values["kld_authors"] = math.exp(-bits) if bits else 0.0
     values["fairness"] = values["entropy"] + values["kld"] - values["entropy"] * values["kld"]
     values["distance"] = nearest(of_choices, plain, k)
     asked = sum(cell.asked for cell in cells.values())
