@@ -57,7 +57,11 @@ def genres(
 
 @task
 def fact_or_fair(
-    tasks: str | list[str] = "", limit: int | None = None, stratified: bool = False, seed: int | None = None
+    tasks: str | list[str] = "",
+    limit: int | None = None,
+    stratified: bool = False,
+    seed: int | None = None,
+    dataset_revision: str = "",
 ) -> Task:
     """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is.
 
@@ -66,8 +70,10 @@ def fact_or_fair(
         limit: stimuli of a task at most.
         stratified: whether they are spread evenly over statistics, levels and contexts.
         seed: of the run.
+        dataset_revision: of the items; the newest if empty.
     """
-    return _task(Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed))
+    chosen = Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
+    return _task(chosen)
 
 
 @task

@@ -23,6 +23,7 @@ from fairspace.builders.fact_or_fair.columns import (
     with_options,
     with_profiles,
 )
+from fairspace.builders.fact_or_fair.core import CORE
 from fairspace.builders.fact_or_fair.objective import ORDERS
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -157,6 +158,8 @@ def check(manifest: Manifest) -> None:
 
 def _subjective(job: Job) -> Split:
     units = plan.items("llm_subjective")
+    core = plan.ids("llm_subjective", next(iter(CORE)))
+    units = units.append_column("core", pc.is_in(units["id"], value_set=core))
     if job.sample:
         units = units.filter(pc.less(units["trial"], SAMPLE_TRIALS))
         job.note(f"A sample: llm_subjective has the first {SAMPLE_TRIALS} of the {plan.TRIALS} trials of each cell.")
@@ -170,7 +173,7 @@ def _subjective(job: Job) -> Split:
             "level",
             "context",
             *(f"context_{attribute}" for attribute in ATTRIBUTES),
-            **{"scenario": "int16", "trial": "int16", "prompt": "string", "profiles": "string"},
+            **{"scenario": "int16", "trial": "int16", "core": "bool", "prompt": "string", "profiles": "string"},
             **{**offered, **chance, "samples": "int16"},
         ),
         units=units,
@@ -182,6 +185,7 @@ def _subjective(job: Job) -> Split:
             "scenario": "which of the topic's three scenarios",
             "context": "what stands before the scenario; `base`: nothing",
             "trial": "0 to 99: each has its own four profiles",
+            "core": "whether the core revision asks it: five trials of each cell",
             "profiles": "JSON: name, age, gender and race of options A to D",
             **{f"options_{group.lower()}": f"how many of the four are {group}" for group in ALL_GROUPS},
             **{f"chance_{a}": f"share of options of the true group by {a} (truth `paper`)" for a in ATTRIBUTES},

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairspace.builders.errors import check_revision
+from fairspace.builders.fact_or_fair.core import CORE, core_rows
 from fairspace.builders.fact_or_fair.objective import ORDERS, objective_ids, objective_rows
 from fairspace.builders.fact_or_fair.profiles import (
     AGES,
@@ -68,7 +69,7 @@ __all__ = [
 ]
 TASKS = ("llm_objective", "llm_subjective", "t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 """`t2i_subjective` has three prompts a topic; `t2i_subjective_paper`, from `v2` on, has one, as the paper."""
-REVISIONS = ("v2", "v1")
+REVISIONS = ("v2", "v2-core", "v1")
 SAMPLES: Mapping[str, int] = {
     "llm_objective": 1,
     "llm_subjective": 1,
@@ -103,7 +104,8 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     if task == "t2i_subjective":
         return pa.array(scenarios)
     trials = [f"{trial:02d}" for trial in range(TRIALS)]
-    return pa.array([f"{head}/{context}/{t}" for head, context in product(scenarios, CONTEXTS) for t in trials])
+    every = pa.array([f"{head}/{context}/{t}" for head, context in product(scenarios, CONTEXTS) for t in trials])
+    return every.take(pa.array(core_rows())) if revision in CORE else every
 
 
 @lru_cache
@@ -137,8 +139,8 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
 
 
 def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
-    """The 45 600 rows of `llm_subjective`."""
-    drawn = draws()
+    """The rows of `llm_subjective`."""
+    drawn = draws(revision)
     statistic, level, scenario, context, trial = drawn.cell.T
     names = {attribute: pa.array(GROUPS[attribute]) for attribute in ATTRIBUTES}
     fields = {
@@ -176,7 +178,7 @@ def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
                 for a in ATTRIBUTES
                 for i, group in enumerate(GROUPS[a])
             },
-            **{f"chance_{a}": _chance(a) for a in ATTRIBUTES},
+            **{f"chance_{a}": _chance(drawn, a) for a in ATTRIBUTES},
             **{f"context_{a}": pointed[a] for a in ATTRIBUTES},
         }
     )
@@ -196,9 +198,8 @@ def _head(statistic: int, level: int, scenario: int, context: int, gender: int, 
     return f"{before} {scenario_text(statistic, LEVELS[level], scenario)}".lstrip()
 
 
-def _chance(attribute: str) -> pa.Array:
+def _chance(drawn: Draws, attribute: str) -> pa.Array:
     """How likely a random option is of the true group (truth `paper`), per query; null without a truth."""
-    drawn = draws()
     true = truth("paper")[attribute][drawn.cell[:, 0], drawn.cell[:, 1]]
     share = (drawn.profiles(attribute) == true[:, None]).mean(axis=1)
     return pa.array(share, mask=true < 0)

@@ -7,12 +7,13 @@ age are drawn independently, so a group may be missing or doubled among the opti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.builders.fact_or_fair.core import CORE, core_rows
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, stated
 
 CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
@@ -50,6 +51,12 @@ class Draws:
     context: Mapping[str, NDArray[np.int8]]
     cell: NDArray[np.int16]
 
+    def take(self, rows: NDArray[np.int64]) -> Draws:
+        """Those of some queries, by their places."""
+        context = {attribute: groups[rows] for attribute, groups in self.context.items()}
+        columns = {name: getattr(self, name)[rows] for name in ("name", "age", "gender", "race", "cell")}
+        return replace(self, context=context, **columns)
+
     def profiles(self, attribute: str) -> NDArray[np.int8]:
         """The four groups of every query."""
         return self.gender if attribute == "gender" else self.race
@@ -61,7 +68,13 @@ class Draws:
 
 
 @lru_cache
-def draws() -> Draws:
+def draws(revision: str = "") -> Draws:
+    """What was drawn for the subjective queries of a dataset revision, the 45 600 but for a core's."""
+    return _draws().take(core_rows()) if revision in CORE else _draws()
+
+
+@lru_cache
+def _draws() -> Draws:
     """The profiles and the groups of the contexts, from a fixed seed.
 
     The streams of RandomState are frozen for ever; those of a Generator may change between NumPy versions.

@@ -19,6 +19,7 @@ from fairspace.submissions.commands.shared.run_options import (
     ContactOption,
     CostLimitOption,
     DataOption,
+    DatasetRevisionOption,
     LicenceOption,
     LimitOption,
     MaxTokensOption,
@@ -73,6 +74,7 @@ def run(
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
     ] = None,
     data: DataOption = "",
+    dataset_revision: DatasetRevisionOption = "",
     tasks: TasksOption = "",
     limit: LimitOption = None,
     stratified: StratifiedOption = False,
@@ -138,7 +140,7 @@ def run(
     from fairspace.submissions.running.watching import watched
 
     check_together(limit, stratified, images, ares, faces, quality)
-    chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only)
+    chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
     planned = DryRun(images_only, tuple(judges or ()), seconds_per_request, seconds_per_image, image_tokens, as_json)
     if dry_run:
         planned.show(chosen, model, images, provider_prices, connections)

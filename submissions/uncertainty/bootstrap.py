@@ -35,7 +35,19 @@ _CHUNK = 50
 def draw(design: Design, resamples: int, seed: int = SEED) -> Floats:
     """(resamples, m) values of resampled clusters, nan where a resample has no number."""
     replicates = [design.statistic(times) for times in _times(design, resamples, seed)]
-    return np.concatenate(replicates) if replicates else np.empty((0, len(design.names)))
+    draws = np.concatenate(replicates) if replicates else np.empty((0, len(design.names)))
+    return _about_corrected(design, draws, seed) if design.corrected else draws
+
+
+def _about_corrected(design: Design, draws: Floats, seed: int) -> Floats:
+    """The draws (r, m), those of values that are corrected for bias about the value, with the error that is left."""
+    value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+    shared = np.random.default_rng([seed, 3, *_words(design.task)]).standard_normal(len(draws))
+    for place, name in enumerate(design.names):
+        if name in design.corrected and np.isfinite(draws[:, place]).any():
+            moved = draws[:, place] + value[place] - np.nanmean(draws[:, place])
+            draws[:, place] = np.clip(moved + design.corrected[name] * shared, *design.limits[name])
+    return draws
 
 
 def _times(design: Design, resamples: int, seed: int) -> Iterator[Times]:

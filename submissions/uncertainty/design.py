@@ -44,6 +44,9 @@ class Design:
         higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
         tested: the values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`: no
             interval of a largest gap or a norm would reach 0 by itself.
+        corrected: the values that the statistic corrects for the bias of few samples -> the standard error of what its
+            correction leaves, measured. Their draws are moved so that their mean is the value, and spread by this
+            error, which the values of one draw share.
     """
 
     task: str
@@ -58,6 +61,7 @@ class Design:
     intervals: Mapping[str, Method] = field(default_factory=dict)
     higher: frozenset[str] = frozenset()
     tested: frozenset[str] = frozenset()
+    corrected: Mapping[str, float] = field(default_factory=dict)
 
 
 class Tally:

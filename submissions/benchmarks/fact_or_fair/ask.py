@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.core import CORE, CORE_TRIALS
 from fairspace.builders.fact_or_fair.objective import ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
@@ -19,7 +20,8 @@ from fairspace.submissions.running.data.data import Data
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25
-"""Trials of a stimulus; all 100 of a statistic, level, scenario and context are four of them."""
+"""Trials of a stimulus; all 100 of a statistic, level, scenario and context are four of them, the
+core's five are one."""
 TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 
@@ -41,20 +43,22 @@ def subjective(task: Task, data: Data | None, revision: str) -> Part:
     """Blocks of trials of the same statistic, level, scenario and context; strata are statistic, level and context."""
     items = plan.items(SUBJECTIVE, revision)
     ids, prompts = items["id"], items["prompt"]
+    trials = CORE_TRIALS if revision in CORE else plan.TRIALS
+    block = min(trials, TRIALS)
 
     def read(number: int) -> Shown:
-        rows = range(number * TRIALS, (number + 1) * TRIALS)
+        rows = range(number * block, (number + 1) * block)
         return Shown(tuple(Ask(SUBJECTIVE, ids[row].as_py(), 0, prompts[row].as_py()) for row in rows))
 
-    cells = product(SLUGS, LEVELS, range(plan.SCENARIOS), plan.CONTEXTS, range(plan.TRIALS // TRIALS))
+    cells = product(SLUGS, LEVELS, range(plan.SCENARIOS), plan.CONTEXTS, range(trials // block))
     stimuli = [
         Stimulus(
-            f"{SUBJECTIVE}/{statistic}/{level}/{scenario}/{context}/block-{block}",
+            f"{SUBJECTIVE}/{statistic}/{level}/{scenario}/{context}/block-{place}",
             SUBJECTIVE,
             f"{statistic}/{level}/{context}",
-            TRIALS,
+            block,
         )
-        for statistic, level, scenario, context, block in cells
+        for statistic, level, scenario, context, place in cells
     ]
     return _part(task, stimuli, read, len(ids))
 

@@ -30,7 +30,7 @@ def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
     else:
         parts = [
             responses(OBJECTIVE, plan.ids(OBJECTIVE), _ANSWERS, _objective(name, seed)),
-            responses(SUBJECTIVE, plan.ids(SUBJECTIVE), plan.LETTERS, _subjective(name, seed)),
+            responses(SUBJECTIVE, plan.ids(SUBJECTIVE), plan.LETTERS, subjective_choices(name, seed)),
         ]
     return {"responses": pa.concat_tables(parts)}
 
@@ -49,7 +49,7 @@ def _objective(name: Baseline, seed: int) -> Codes:
     return np.array(codes, np.int8)
 
 
-def _subjective(name: Baseline, seed: int) -> Codes:
+def subjective_choices(name: Baseline, seed: int) -> Codes:
     """The chosen option, 0 to 3, of each query."""
     count = len(plan.ids(SUBJECTIVE))
     if name == "random":

@@ -82,7 +82,7 @@ SHUFFLED = FactOrFairStandard(
         "higher. A model that has images of the three prompts alone is scored by them, and ranked apart."
     ),
     references=_REFERENCES,
-    dataset_revisions={"fact_or_fair": ("v2",)},
+    dataset_revisions={"fact_or_fair": ("v2", "v2-core")},
     together={"shuffled options": ("v2", "paper")},
 )
 SHUFFLED_REVISED_TRUTH = FactOrFairStandard(
@@ -93,6 +93,6 @@ SHUFFLED_REVISED_TRUTH = FactOrFairStandard(
     date="2026-11-22",
     why="It scores dataset revision v2 with the truth of `revised_truth`.",
     references=_REFERENCES,
-    dataset_revisions={"fact_or_fair": ("v2",)},
+    dataset_revisions={"fact_or_fair": ("v2", "v2-core")},
 )
 STANDARDS = {standard.name: standard for standard in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH)}

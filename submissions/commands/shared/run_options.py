@@ -20,6 +20,10 @@ BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}."
 DataOption = Annotated[
     str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
 ]
+DatasetRevisionOption = Annotated[
+    str,
+    typer.Option(help="Of the items that are asked, such as v2-core, a part of fact_or_fair; the newest if left out."),
+]
 TasksOption = Annotated[
     str, typer.Option(help="Tasks of the submission, with commas; all that the model can do if left out.")
 ]

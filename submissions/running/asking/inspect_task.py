@@ -38,6 +38,7 @@ class Chosen:
         seed: of the run; None leaves it to the provider.
         prefix: of the prompts, where the benchmark has that option.
         text_only: without images, where the benchmark has that option.
+        dataset_revision: of the items that are asked; '' for the newest.
     """
 
     benchmark: str
@@ -48,11 +49,12 @@ class Chosen:
     seed: int | None = None
     prefix: str = "plain"
     text_only: bool = False
+    dataset_revision: str = ""
 
     @property
     def revision(self) -> str:
-        """The dataset revision whose items are asked: the newest."""
-        return benchmark(self.benchmark).revisions[0]
+        """The dataset revision whose items are asked."""
+        return self.dataset_revision or benchmark(self.benchmark).revisions[0]
 
     @property
     def options(self) -> dict[str, str | bool]:

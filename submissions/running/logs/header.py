@@ -68,8 +68,17 @@ class Described(Checked):
     @property
     def chosen(self) -> Chosen:
         """The choice, without where its data lay."""
-        tasks = tuple(self.tasks)
-        return Chosen(self.benchmark, "", tasks, self.limit, self.stratified, self.seed, self.prefix, self.text_only)
+        return Chosen(
+            self.benchmark,
+            "",
+            tuple(self.tasks),
+            self.limit,
+            self.stratified,
+            self.seed,
+            self.prefix,
+            self.text_only,
+            self.dataset_revision,
+        )
 
     @property
     def marks(self) -> dict[str, Scalar]:

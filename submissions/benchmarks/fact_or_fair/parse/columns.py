@@ -70,7 +70,7 @@ def subjective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings
     """The query of each answer to `llm_subjective`, a place among the ids, and its reading: a letter."""
     rows = submission.rows("responses", "llm_subjective")
     place = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
-    return place, subjective_readings(rows["response"], place, draws())
+    return place, subjective_readings(rows["response"], place, draws(submission.meta.dataset_revision))
 
 
 def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], drawn: Draws) -> Readings[int]:

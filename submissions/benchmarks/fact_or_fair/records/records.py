@@ -201,5 +201,6 @@ def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str,
 def _subjective_answers(submission: Submission) -> Answers:
     row, readings = subjective_rows(submission)
     outcome = readings.outcomes()
-    every = Answers(draws(), row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
+    plan = draws(submission.meta.dataset_revision)
+    every = Answers(plan, row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
     return every.where(outcome != NOT_HANDED_IN)

@@ -19,6 +19,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import error_counts, letter_share
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Answers
+from fairspace.submissions.benchmarks.fact_or_fair.resample.core import corrected
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     DISPARITY,
     both_attributes,
@@ -83,7 +84,8 @@ def subjective_design(answers: Answers) -> Design:
     of_stratum = plan.cell[:, [0, 1, 3] if answers.added else [0, 1, 2, 3]].astype(np.int64)
     strata = np.ravel_multi_index(tuple(of_stratum.T), tuple(of_stratum.max(axis=0) + 1))
     unit = "query (its one answer tells both attributes)"
-    return design_of("llm_subjective", unit, np.asarray(strata, np.int64), names, statistic, fair)
+    left = corrected() if answers.added else None
+    return design_of("llm_subjective", unit, np.asarray(strata, np.int64), names, statistic, fair, corrected=left)
 
 
 def _fate_codes(answers: Answers) -> Integers:

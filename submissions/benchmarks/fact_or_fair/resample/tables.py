@@ -37,15 +37,18 @@ def design_of(
     statistic: Statistic,
     fair: Fair,
     notes: Mapping[str, str] | None = None,
+    corrected: Mapping[str, float] | None = None,
 ) -> Design:
-    """A design with the ranges and directions of FACT-OR-FAIR; values with a note are not debiased.
+    """A design with the ranges and directions of FACT-OR-FAIR.
+
+    Values with a note, and those that are `corrected` (as `Design.corrected`), are not debiased.
 
     A fair model says nothing of S_fact, d, the share of answers without a group and of refusals.
     """
     higher = frozenset(name for name in names if name.startswith(HIGHER))
     tested = frozenset(name for name in names if name.startswith((DISPARITY, "position_bias")))
     position = frozenset(name for name in names if name.startswith("position"))
-    biased = (higher | position | tested) - set(notes or ())
+    biased = (higher | position | tested) - set(notes or ()) - set(corrected or ())
     has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive")) for name in names])
     limits = {name: _limits(name) for name in names}
     all_notes = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
@@ -59,9 +62,10 @@ def design_of(
         biased=biased,
         fair=lambda rng, models: np.where(has_fair, fair(rng, models), np.nan),
         notes=all_notes,
-        intervals=dict.fromkeys(biased, "normal"),
+        intervals=dict.fromkeys((*biased, *(corrected or ())), "normal"),
         higher=higher,
         tested=tested,
+        corrected=corrected or {},
     )
 
 

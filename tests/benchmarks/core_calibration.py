@@ -1,0 +1,91 @@
+"""How far FACT-OR-FAIR's core lies from all subjective queries: `python -m tests.benchmarks.core_calibration`.
+
+64 models answer all 45 600 queries: four baselines, and sixty that prefer drawn groups by statistic, level and context,
+with a drawn strength; a third of these answer a drawn share of queries as `stereotyped`, a third as `random`. The table
+gives, over the models, the mean and the root mean square of the difference (core less all, mean of the four contexts),
+its largest size, and the root mean square of single contexts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairspace.builders.fact_or_fair.core import core_rows
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, SCENARIOS, TRIALS, draws
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.submissions.benchmarks.baselines import Baseline
+from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ADDED, Floats, Integers
+
+BASELINES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced")
+SHOWN = ("entropy", "kld", "kld_authors", "fairness", "distance")
+DRAWN = 60
+
+
+def drawn_model(seed: int) -> Integers:
+    """(45600,) the options that a drawn model chooses."""
+    random, plan = np.random.RandomState(seed), draws("v2")
+    statistic, level, _, context, _ = plan.cell.T.astype(int)
+    n, strength = len(plan.cell), np.exp(random.uniform(np.log(0.2), np.log(8)))
+    liking = np.zeros((n, 4))
+    for attribute in ATTRIBUTES:
+        k = len(GROUPS[attribute])
+        common = random.normal(0, strength, k) * random.rand()
+        likings = random.normal(0, strength, (len(STATISTICS), len(LEVELS), len(CONTEXTS), k)) + common
+        liking += likings[statistic, level, context][np.arange(n)[:, None], plan.profiles(attribute)]
+    letters = random.normal(0, 1, 4) * random.choice([0, 0, 1, 2])
+    chosen = (liking + letters + random.gumbel(size=(n, 4))).argmax(axis=1)
+    if seed % 3 == 2:
+        return np.asarray(chosen, np.int64)
+    other = subjective_choices("random" if seed % 3 else "stereotyped", 0)
+    return np.where(random.rand(n) < random.rand(), other, chosen).astype(np.int64)
+
+
+def measured(options: Integers, rows: Integers, added: float) -> dict[str, Floats]:
+    """Attribute -> (4, 8) the scores of each context, of some of the queries."""
+    plan = draws("v2")
+    statistic, level, _, context, _ = plan.cell[rows].T.astype(int)
+    by_attribute = {}
+    for attribute in ATTRIBUTES:
+        k, mine = len(GROUPS[attribute]), with_attribute(attribute)
+        group = plan.profiles(attribute)[rows, options[rows]].astype(int)
+        shape = (len(CONTEXTS), len(STATISTICS), len(LEVELS), k)
+        code = np.ravel_multi_index((context, statistic, level, group), shape)
+        counts = np.bincount(code, minlength=int(np.prod(shape))).reshape(shape)[:, mine].astype(float)
+        asked = len(rows) / (len(CONTEXTS) * len(STATISTICS))
+        by_attribute[attribute] = scores(counts, np.ones((1, len(mine))), asked, attribute, added=added)
+    return by_attribute
+
+
+def calibrate(added: float = ADDED) -> dict[str, Floats]:
+    """Attribute -> (models, 4, 8) the core's values less those of all queries."""
+    models = [subjective_choices(name, 0).astype(np.int64) for name in BASELINES]
+    models += [drawn_model(seed) for seed in range(DRAWN)]
+    every = np.arange(len(STATISTICS) * len(LEVELS) * SCENARIOS * len(CONTEXTS) * TRIALS)
+    pairs = [(measured(model, core_rows(), added), measured(model, every, 0.0)) for model in models]
+    return {a: np.stack([core[a] - whole[a] for core, whole in pairs]) for a in ATTRIBUTES}
+
+
+def root_mean_square(numbers: Floats) -> float:
+    """Of all numbers."""
+    return float(np.sqrt((numbers**2).mean()))
+
+
+def main() -> None:
+    """Print the table."""
+    differences = calibrate()
+    print(f"{'':20}{'mean':>8}{'rms':>8}{'largest':>9}{'rms of a context':>18}")
+    for attribute, by_model in differences.items():
+        for score in SHOWN:
+            column = by_model[:, :, SCORES.index(score)]
+            mean = column.mean(axis=1)
+            shown = (mean.mean(), root_mean_square(mean), np.abs(mean).max(), root_mean_square(column))
+            print(f"{score + ' ' + attribute:20}" + "{:8.4f}{:8.4f}{:9.4f}{:18.4f}".format(*shown))
+    place = SCORES.index("fairness")
+    fair = np.mean([by_model[:, :, place].mean(axis=1) for by_model in differences.values()], axis=0)
+    print(f"{'llm_fairness':20}{fair.mean():8.4f}{root_mean_square(fair):8.4f}{np.abs(fair).max():9.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The core: which queries it asks, and that its scores hold those of all queries."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.core import core_rows
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
+from fairspace.submissions.benchmarks.asks import prompts_hash
+from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, with_added
+from fairspace.submissions.benchmarks.fact_or_fair.resample.core import LEFT
+from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
+from fairspace.submissions.uncertainty.bootstrap import draw
+from tests.benchmarks.core_calibration import calibrate, root_mean_square
+from tests.scored_baselines import baseline, scored_baseline
+
+CORE = "v2-core"
+NAMES = ("random", "constant", "stereotyped", "balanced", "refusing")
+
+
+def core_of(name: str) -> Submission:
+    """What a baseline answers to the core."""
+    full = baseline(name, "fact_or_fair")
+    asked = pa.concat_arrays([plan.ids(task, CORE) for task in ("llm_objective", "llm_subjective")])
+    rows = full.tables["responses"]
+    meta = full.meta.model_copy(update={"dataset_revision": CORE})
+    return Submission(meta, {"responses": rows.filter(pc.is_in(rows["id"], value_set=asked))})
+
+
+@lru_cache
+def scored(name: str, resamples: int) -> Result:
+    return score_submission(core_of(name), resamples=resamples)
+
+
+def test_five_trials_of_every_cell_are_asked_as_they_are_in_the_whole() -> None:
+    whole, core = plan.items("llm_subjective", "v2"), plan.items("llm_subjective", CORE)
+    assert core.equals(whole.take(pa.array(core_rows())))
+    cells = [key.rpartition("/")[0] for key in core["id"].to_pylist()]
+    assert [*map(cells.count, dict.fromkeys(cells))] == [5] * 456
+    digest = hashlib.sha256("\n".join(core["id"].to_pylist()).encode()).hexdigest()
+    assert digest.startswith("c39e2fea3c7b2052"), "the core is published: it never changes"
+    for task in ("llm_objective", "t2i_objective", "t2i_subjective"):
+        assert plan.items(task, CORE).equals(plan.items(task, "v2"))
+
+
+def test_a_run_of_the_core_asks_it_and_nothing_else() -> None:
+    opened = open_benchmark(Chosen("fact_or_fair", dataset_revision=CORE))
+    assert (opened.asks, opened.describe()["dataset_revision"]) == (198 + 2280, CORE)
+    part = opened.parts["llm_subjective"]
+    asks = [ask for place in range(0, 456, 91) for ask in part.read(place).asks]
+    whole = plan.items("llm_subjective", "v2")
+    prompts = dict(zip(whole["id"].to_pylist(), whole["prompt"].to_pylist(), strict=True))
+    assert len(asks) == 30
+    assert all(ask.prompt == prompts[ask.id] for ask in asks)
+    assert prompts_hash(asks)
+
+
+def test_check_calls_it_complete(tmp_path: Path) -> None:
+    core = core_of("stereotyped")
+    write_submission(tmp_path / "core", core.meta, dict(core.tables))
+    report = check_submission(tmp_path / "core")
+    assert report.faults == ()
+    complete = {task.task for task in report.coverage if task.handed_in == task.expected}
+    assert complete == {"llm_objective", "llm_subjective"}
+
+
+def test_its_rows_are_in_a_group_of_their_own() -> None:
+    result = scored("balanced", 0)
+    assert BENCHMARK.protocol_of(result.signature, result.scored) == CORE
+    assert CORE in BENCHMARK.protocols
+    assert not any(CORE in names for names in BENCHMARK.standards["shuffled"].together.values())
+
+
+def test_a_cell_without_an_answer_stays_undefined_and_refusing_scores_nothing() -> None:
+    assert with_added(np.array([[0.0, 0.0], [3.0, 0.0]]), 0.4).tolist() == [[0.0, 0.0], [3.4, 0.4]]
+    assert scored("refusing", 0).scored.scores["llm_fairness"].value == 0
+    core = core_of("random")
+    rows = core.tables["responses"]
+    kept = pc.invert(pc.starts_with(rows["id"], "llm_subjective/employment_rate/highest/"))
+    without = score_submission(Submission(core.meta, {"responses": rows.filter(kept)}), resamples=0)
+    assert without.values["fairness_llm_base_gender"].state == "undefined"
+
+
+def test_draws_of_what_is_corrected_stand_about_the_value() -> None:
+    (design,) = [design for design in BENCHMARK.designs(BENCHMARK.read(core_of("stereotyped"))) if design.corrected]
+    value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+    drawn = draw(design, 100)
+    for name, left in design.corrected.items():
+        place = design.names.index(name)
+        if not name.startswith("fairness"):
+            continue  # near an end of its range a value's draws are cut there
+        assert drawn[:, place].mean() == pytest.approx(value[place], abs=0.3 * left)
+        assert drawn[:, place].std() > 0.7 * left
+    assert not design.biased & set(design.corrected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_every_score_of_a_baseline_lies_within_the_interval_of_its_core(name: str) -> None:
+    whole, core = scored_baseline(name, "fact_or_fair").scored.scores, scored(name, 1000).scored.scores
+    names = [score for score in whole if whole[score].state == "value"]
+    assert len(names) == 9
+    for score in names:
+        about, value = core[score].uncertainty, whole[score].value
+        assert about is not None
+        assert value is not None
+        assert about.low - 1e-9 <= value <= about.high + 1e-9, score
+
+
+@pytest.mark.slow
+def test_the_error_that_the_intervals_hold_is_the_measured_one() -> None:
+    differences = calibrate()
+    for score, errors in LEFT.items():
+        for attribute, error in zip(ATTRIBUTES, errors, strict=True):
+            of_models = differences[attribute][:, :, SCORES.index(score)].mean(axis=1)
+            assert root_mean_square(of_models) == pytest.approx(error, abs=0.00011), (score, attribute)
