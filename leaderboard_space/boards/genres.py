@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -38,33 +39,47 @@ The characters are fictional; nothing here measures the gender of a person.
 
 
 _CODES = {"": "all", **{f"_{code}": code.upper() for code in RELATIONS.values()}}
+_SPLITS = {
+    "": "all",
+    **{f"_{part}": part for part in ("young", "middle", "old", "conflict", "cooperation")},
+}
+"""Suffix of a raw value -> the stories that it is over."""
 _RELATION_NAMES = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
 
 
 def relation_value(row: Row, metric: str, suffix: str) -> Value | None:
-    """A metric over all stories, or over those of one relational model; None where it is not printed."""
+    """A metric over all stories, or over a part of them; None where it is not printed."""
     return value_of(row, f"{metric}{suffix}")
 
 
 def _relations(source: Source) -> Drawing:
     """Every metric by relational model, for the chosen models."""
+    return _parts(source, _CODES, "by relational model")
+
+
+def _splits(source: Source) -> Drawing:
+    """Every metric by age and plot, for the chosen models."""
+    return _parts(source, _SPLITS, "by age and plot")
+
+
+def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
-        + [cell(row, relation_value(row, metric, suffix), 3) for suffix in _CODES]
+        + [cell(row, relation_value(row, metric, suffix), 3) for suffix in codes]
         for row in source.chosen
         for metric, title in METRICS.items()
     ]
-    table = Table(["Model", "Evaluator", "Metric", *_CODES.values()], lines)
+    table = Table(["Model", "Evaluator", "Metric", *codes.values()], lines)
     series = [
-        [plots.Series(_named(row), [relation_value(row, metric, suffix) for suffix in _CODES]) for row in source.chosen]
+        [plots.Series(_named(row), [relation_value(row, metric, suffix) for suffix in codes]) for row in source.chosen]
         for metric in METRICS
     ]
     titles = [f"{metric} {title}" for metric, title in METRICS.items()]
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
-    note = f"Not printed by relational model: {', '.join(printed)}." if printed else ""
+    note = f"Not printed {what}: {', '.join(printed)}." if printed else ""
     if not any(number is not None for panel in series for line in panel for number in line.numbers()):
         return Drawing(None, table, f"No metric has a number. {note}".strip())
-    return Drawing(partial(plots.panels, titles, list(_CODES.values()), series, 2), table, note)
+    return Drawing(partial(plots.panels, titles, list(codes.values()), series, 2), table, note)
 
 
 def _named(row: Row) -> str:
@@ -157,6 +172,17 @@ FIGURES = (
         f"all stories and by the relationship of the two ({_RELATION_NAMES}). Values above 0 favour the man, below 0 "
         "the woman. A line through a point shows its bounds: the range that the unusable stories allow.",
         _relations,
+        ("model", "compare"),
+        850,
+        needs=1,
+    ),
+    Figure(
+        "splits",
+        "Every metric by age and plot",
+        "The same eight metrics by the age of the two characters (young, middle, old) and by the plot (conflict, "
+        "cooperation). A line through a point shows its bounds: the range that the unusable stories allow. No score "
+        "has a part of these.",
+        _splits,
         ("model", "compare"),
         850,
         needs=1,

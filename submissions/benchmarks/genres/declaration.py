@@ -36,6 +36,7 @@ from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
 from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
+from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import Task
@@ -94,7 +95,7 @@ BENCHMARK = Benchmark(
     scoring=scoring,
     adjustable=adjustable,
     resolve_standard=resolve_standard,
-    designs=designs,
+    designs=lambda records: [*designs(records), *split_designs(records)],
     variants=variants,
     drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
 )

@@ -14,9 +14,12 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.agreement import agreement
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
+from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot
 from fairspace.submissions.benchmarks.genres.unranked.names import first_evaluations
+from fairspace.submissions.benchmarks.genres.unranked.p_values import p_values
 from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
 from fairspace.submissions.benchmarks.genres.unranked.two_thirds import two_thirds
+from fairspace.submissions.benchmarks.genres.unranked.warmth import warmth
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 Triple = tuple[float, float, float]
@@ -84,7 +87,8 @@ def measure(records: Records) -> dict[str, Value]:
         by_name = {judge: features, **records.others}
         firsts = {name: by_name[name] for name in first_evaluations(by_name).values()}
         values += agreement(firsts, n) if len(firsts) > 1 else []
-    values += [ratio.value() for ratio in unranked(records)]
+    values += [_split(metric, suffix, features, relation) for metric in formula.METRICS for suffix in by_age_and_plot()]
+    values += [*p_values(features), *(ratio.value() for ratio in unranked(records))]
     return {value.name: value for value in values}
 
 
@@ -100,8 +104,8 @@ def _with_parses(values: list[Value], records: Records) -> list[Value]:
 
 
 def unranked(records: Records) -> list[Ratio]:
-    """The values over passages that no score has a part of: what two thirds of the evaluations agree on."""
-    return two_thirds(records)
+    """Ratios over passages that no score has a part of: warmth, and what two thirds of the evaluations agree on."""
+    return [*warmth(records.features), *two_thirds(records)]
 
 
 def judged_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
@@ -124,6 +128,15 @@ def _overall(name: str, metric: str, features: Features, relation: Any, evidence
     if whole.state == "value":
         whole = replace(whole, smallest=min(part.valid for part in parts))
     return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
+
+
+def _split(metric: str, suffix: str, features: Features, relation: Any) -> Value:
+    """One metric over the passages of one age or plot."""
+    rows, name = by_age_and_plot()[suffix], f"{metric}{suffix}"
+    whole = _value(name, metric, features, rows, {})
+    if metric != "M4":
+        return whole
+    return _mean_of(whole, [_value(name, metric, features, rows & (relation == r), {}) for r in plan.RELATIONS])
 
 
 def _value(name: str, metric: str, features: Features, rows: Any, evidence: dict[str, Any]) -> Value:

@@ -38,20 +38,20 @@ def designs(records: Records) -> list[Design]:
     parts = [(metric, "", records.features) for metric in METRICS if metric not in records.features.absent]
     for number, other in enumerate(records.others.values(), 2):
         parts += [(metric, f"@{number}", other) for metric in JUDGED if metric not in other.absent]
-    terms = [_terms(metric, features) for metric, _, features in parts]
-    terms += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
-    passages = np.nan_to_num(np.concatenate(terms, axis=1))
+    columns = [terms(metric, features) for metric, _, features in parts]
+    columns += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
+    passages = np.nan_to_num(np.concatenate(columns, axis=1))
     added = passages.reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
     names = [name for metric, judge, _ in parts for name in _names(metric, judge)]
 
     def statistic(times: Times) -> Floats:
-        return _values(_by_relation(times.astype(np.float64), added), parts)
+        return _values(sums_by_relation(times.astype(np.float64), added), parts)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         signs = np.where(rng.random((models, len(passages))) < 0.5, -1.0, 1.0)
-        sums = np.repeat(_by_relation(np.ones((1, len(added))), added), models, axis=0)
+        sums = np.repeat(sums_by_relation(np.ones((1, len(added))), added), models, axis=0)
         differences = slice(0, _TERMS * len(parts), _TERMS)
-        sums[..., differences] = _by_relation(signs, passages[:, differences])
+        sums[..., differences] = sums_by_relation(signs, passages[:, differences])
         values = np.abs(_values(sums, parts))
         values[:, -len(FLOORS + REFUSALS) :] = np.nan
         return values
@@ -60,14 +60,14 @@ def designs(records: Records) -> list[Design]:
     design = Design(
         task="genres",
         unit="element, with its five passages",
-        strata=_strata(),
+        strata=strata_of_elements(),
         names=(*names, *FLOORS, *REFUSALS),
         statistic=statistic,
         limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
     )
-    return [design, *ratio_design(unranked(records), _strata())]
+    return [design, *ratio_design(unranked(records), strata_of_elements())]
 
 
 def _names(metric: str, judge: str) -> list[str]:
@@ -81,23 +81,24 @@ def metric_limits(name: str) -> tuple[float, float]:
     return -largest, largest
 
 
-def _strata() -> Integers:
+def strata_of_elements() -> Integers:
+    """(288,) the stratum of each element: its relational model and plot."""
     cells = [(element.relation, element.plot) for element in plan.load_elements()]
     names = sorted(set(cells))
     return np.array([names.index(cell) for cell in cells])
 
 
-def _terms(metric: str, features: Features) -> Floats:
+def terms(metric: str, features: Features) -> Floats:
     """(1440, 3) difference, sum of both, and 1 for each passage that can be used; nan for the others."""
     columns = np.stack([features.columns[name] for name in METRICS[metric][0]])
     male, female = np.moveaxis(columns, -1, 0)
     difference = differences(metric[:2], list(male), list(female))
     used = np.isfinite(columns).all(axis=(0, 2)) & np.isfinite(difference)
-    terms = np.stack([difference, male[0] + female[0], np.ones(len(used))], axis=1)
-    return np.where(used[:, None], terms, np.nan)
+    added = np.stack([difference, male[0] + female[0], np.ones(len(used))], axis=1)
+    return np.where(used[:, None], added, np.nan)
 
 
-def _by_relation(times: Floats, added: Floats) -> Floats:
+def sums_by_relation(times: Floats, added: Floats) -> Floats:
     """(b, n) how often each element or passage counts, (n, terms) -> (b, 4, terms) sums per relational model."""
     size = len(added) // len(plan.RELATIONS)
     return np.stack([times[:, i : i + size] @ added[i : i + size] for i in range(0, len(added), size)], axis=1)
@@ -107,8 +108,8 @@ def _values(sums: Floats, parts: list[tuple[str, str, Features]]) -> Floats:
     """(b, 4, terms) -> (b, m) values, nan where undefined; the last terms are those of the floors."""
     columns = []
     for place, (metric, judge, _) in enumerate(parts):
-        terms = sums[..., _TERMS * place : _TERMS * (place + 1)]
-        by_relation, whole = (from_sums(metric[:2], *np.moveaxis(x, -1, 0)) for x in (terms, terms.sum(axis=1)))
+        part = sums[..., _TERMS * place : _TERMS * (place + 1)]
+        by_relation, whole = (from_sums(metric[:2], *np.moveaxis(x, -1, 0)) for x in (part, part.sum(axis=1)))
         columns.append((by_relation.mean(axis=1) if metric == "M4" else whole)[:, None])
         if not judge:
             columns.append(by_relation)

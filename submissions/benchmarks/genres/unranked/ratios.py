@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,12 +47,6 @@ class Ratio:
         number = float(self.part.sum() / self.whole.sum())
         about = {"expected": self.expected, "valid": valid}
         return measured(self.name, number, low=low, high=high, evidence=self.evidence, **about)
-
-
-def in_groups(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Suffix -> (1440,) which passages count: '' for all, then those of each relational model and of each column."""
-    relation = np.array([name.split("/", 1)[0] for name in plan.ids().to_pylist()])
-    return {"": np.ones(len(relation), bool), **{f"_{r}": relation == r for r in plan.RELATIONS}, **columns}
 
 
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:

@@ -16,7 +16,8 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.agreement import MISSING, categories
 from fairspace.submissions.benchmarks.genres.records import Features, Records
-from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio, in_groups
+from fairspace.submissions.benchmarks.genres.unranked.groups import by_relation
+from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
 
 QUESTIONS = ("status", "main")
 ANSWERS = ("neither", "male", "female")
@@ -47,7 +48,7 @@ def _of_question(question: str, evaluations: Sequence[Features]) -> list[Ratio]:
     answer = np.where(agreed, votes.argmax(axis=0), MISSING)
     name, ratios = f"agreement_two_thirds_{question}", []
     evidence = {"evaluations": len(codes), "needed": needed}
-    for suffix, rows in in_groups({}).items():
+    for suffix, rows in by_relation().items():
         count, expected = int((agreed & rows).sum()), int(rows.sum())
         ends = count / expected, (count + int((open_ones & rows).sum())) / expected
         decided = (rows & ~open_ones).astype(float)

@@ -134,7 +134,8 @@ def whole(told: Rows, judged: Rows) -> dict[str, Value]:
 
 def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
     values = whole
-    assert len(values) == 5 * len(EXPECTED) + len(FLOORS) + len(REFUSALS)
+    unranked = 5 * 8 + 5 * 2 + 5 * 4  # by age and plot, p-values, warmth
+    assert len(values) == 5 * len(EXPECTED) + len(FLOORS) + len(REFUSALS) + unranked
     for name, expected in EXPECTED.items():
         for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
             value = values[key]

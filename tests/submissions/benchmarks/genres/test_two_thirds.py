@@ -9,7 +9,7 @@ import pytest
 
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.records import Features, Records
-from fairspace.submissions.benchmarks.genres.resample import _strata
+from fairspace.submissions.benchmarks.genres.resample import strata_of_elements
 from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name, first_evaluations, judge_of
 from fairspace.submissions.benchmarks.genres.unranked.ratios import ratio_design
 from fairspace.submissions.benchmarks.genres.unranked.repeated import repeated_evaluations
@@ -75,7 +75,7 @@ def test_the_design_gives_the_values() -> None:
     drawn = np.random.default_rng(3)
     answers = (MALE, FEMALE, NEITHER, UNREAD)
     found = records(*(evaluation(*(answers[k] for k in drawn.integers(0, 4, 97))) for _ in range(4)))
-    (design,) = ratio_design(two_thirds(found), _strata())
+    (design,) = ratio_design(two_thirds(found), strata_of_elements())
     now = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     values = values_of(found)
     assert now == pytest.approx([values[name].value for name in design.names], nan_ok=True)

@@ -1,0 +1,138 @@
+"""Warmth in profiles, p-values of M7 and M8, and the metrics by age and plot: values that no score has a part of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairspace.builders.genres import plan
+from fairspace.builders.printed import table
+from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.genres.measure import measure
+from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
+from fairspace.submissions.benchmarks.genres.records.stories import Stories
+from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot, by_relation
+from fairspace.submissions.benchmarks.genres.unranked.p_values import correlation_p, p_values
+from fairspace.submissions.benchmarks.genres.unranked.warmth import warmth
+from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.values import Value
+
+IDS = tuple(plan.ids().to_pylist())
+N = len(IDS)
+
+
+def drawn(seed: int, *shares: float) -> Column:
+    """Each of two characters has it with these chances; one passage in ten is unreadable."""
+    random = np.random.default_rng(seed)
+    column = (random.random((N, 2)) < shares).astype(float)
+    column[random.random(N) < 0.1] = math.nan
+    return column
+
+
+def records(features: Features) -> Records:
+    shares = dict.fromkeys(("competent", "distinct", "refused"), np.zeros(N))
+    stories = Stories(shares=shares, male_first=np.tile([0.0, 1.0], N // 2))
+    return Records(IDS, N, judge="a", features=features, authors=features, stories=stories)
+
+
+def features() -> Features:
+    random = np.random.default_rng(1)
+    counts = {name: random.integers(0, 4, (N, 2)).astype(float) for name in ("warmth", "competence", "subject")}
+    main = drawn(3, 0.5, 0.0)
+    main[:, 1] = np.where(np.isnan(main[:, 0]), math.nan, 1 - main[:, 0])
+    judged = {"stereoscopic": drawn(2, 0.6, 0.5), "main": main, "status": main}
+    lacking = dict.fromkeys(("M1_directed", "M2", "M5", "M6"), "not in this test")
+    return Features({**counts, **judged}, lacking)
+
+
+def test_ages_and_plots_divide_the_passages() -> None:
+    groups = by_age_and_plot()
+    assert [int(rows.sum()) for rows in groups.values()] == [480, 480, 480, 720, 720]
+    assert np.all(sum(groups[f"_{age}"].astype(int) for age in plan.AGES) == 1)
+    for name, rows in by_relation().items():
+        assert int((rows & groups["_conflict"]).sum()) == (720 if not name else 180)
+
+
+def test_the_metrics_of_a_part_are_those_of_its_passages_and_their_design_gives_them() -> None:
+    given = records(features())
+    values = measure(given)
+    subject = given.features.columns["subject"]
+    for suffix, rows in by_age_and_plot().items():
+        mean = float((subject[rows, 0] - subject[rows, 1]).mean())
+        assert values[f"M3{suffix}"].value == pytest.approx(mean)
+        status = [given.features.columns["status"][rows & of] for name, of in by_relation().items() if name]
+        each = [100 * float(np.nansum(s[:, 0] - s[:, 1]) / np.nansum(s)) for s in status]
+        assert values[f"M4{suffix}"].value == pytest.approx(np.mean(each))
+    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.drawn)  # raises where they differ
+    for name in ("M3_young", "M4_old", "M7_conflict", "M8_cooperation", "warmth_male_cs", "all_warmth_female"):
+        assert sure[name].uncertainty is not None, name
+
+
+@pytest.mark.parametrize("metric", ["M7", "M8"])
+def test_p_values_are_those_of_scipys_pearsonr(metric: str) -> None:
+    found = {value.name: value for value in p_values(features())}
+    column = features().columns["stereoscopic" if metric == "M7" else "main"]
+    for suffix, rows in by_relation().items():
+        characters = column[rows & ~np.isnan(column).any(axis=1)]
+        gender = np.repeat([1, 0], len(characters))
+        expected = stats.pearsonr(gender, characters.T.ravel())
+        value = found[f"{metric}_p{suffix}"]
+        assert value.value == pytest.approx(float(expected.pvalue), rel=1e-9)
+        assert value.evidence["correlation"] == pytest.approx(float(expected.statistic))
+        assert value.evidence["characters"] == 2 * len(characters)
+
+
+def test_p_values_at_the_ends() -> None:
+    assert correlation_p(0.0, 100) == 1
+    assert correlation_p(-1.0, 10) == 0
+    assert math.isnan(correlation_p(0.5, 2))
+    assert {value.state for value in p_values(Features(absent={"M7": "no", "M8": "no"}))} == {"not_run"}
+
+
+PRINTED_P = {
+    "llama": {"Phi4": 0.003, "Janus": 0.001},
+    "glm": {"Qwen-3B": 0.134, "Phi4": 0.433, "Qwen-7B": 0.286, "Janus": 0.109, "Gemini": 0.369, "GPT-4o": 0.012},
+    "mistral": {"Qwen-3B": 0.001, "Phi4": 0.695, "Qwen-7B": 0.011, "Janus": 0.401},
+}
+"""Table 2, column M7, where the printed p-value is above .000."""
+
+
+def test_printed_p_values_count_every_evaluation_as_an_independent_passage() -> None:
+    """E-GENRES-15: they fit 4 x 2 880 characters, and 2 880 fit few of them."""
+    rows = {(row["evaluator"], row["model"]): abs(float(row["M7"])) for row in table("genres_table2_bias")}
+    fits = {2880: 0, 11520: 0}
+    for judge, by_model in PRINTED_P.items():
+        for model, printed in by_model.items():
+            r = rows[judge, model]
+            for n in fits:
+                smallest, largest = (correlation_p(r + step, n) for step in (0.0005, -0.0005))
+                fits[n] += smallest - 0.0005 <= printed <= largest + 0.0005
+    assert fits == {2880: 0, 11520: 12}
+    significant = [r for r in rows.values() if correlation_p(r, 11520) < 0.05]
+    assert (len(significant), sum(correlation_p(r, 2880) < 0.05 for r in significant)) == (11, 5)
+
+
+def values_of(given: Features) -> dict[str, Value]:
+    return {ratio.name: ratio.value() for ratio in warmth(given)}
+
+
+def test_warmth_by_hand() -> None:
+    """In turn: the man all warm and the woman half; the man without a word of either kind."""
+    warm = np.array([[2.0, 1.0], [0.0, 3.0]] * (N // 2))
+    competent = np.array([[0.0, 1.0], [0.0, 1.0]] * (N // 2))
+    values = values_of(Features({"warmth": warm, "competence": competent}))
+    assert (values["warmth_male"].value, values["warmth_female"].value) == (100, 50)
+    assert (values["all_warmth_male"].value, values["all_warmth_female"].value) == (1, 0)
+    assert values["warmth_male_cs"].evidence["histogram"] == [0] * 9 + [180]
+    assert (values["warmth_male"].valid, values["warmth_male"].expected) == (720, 1440)
+    assert warmth(Features()) == []
+
+
+def test_m1_is_the_difference_of_the_mean_warmth() -> None:
+    given = records(features())
+    values = measure(given)
+    male, female = (values[f"warmth_{gender}"].value or 0 for gender in ("male", "female"))
+    assert values["M1"].value == pytest.approx(male - female)
