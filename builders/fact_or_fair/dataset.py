@@ -24,6 +24,7 @@ from fairspace.builders.fact_or_fair.columns import (
     with_profiles,
 )
 from fairspace.builders.fact_or_fair.core import CORE
+from fairspace.builders.fact_or_fair.evidence import EVIDENCE, truth_evidence
 from fairspace.builders.fact_or_fair.objective import ORDERS
 from fairspace.builders.fact_or_fair.statistics import (
     ATTRIBUTES,
@@ -90,8 +91,16 @@ def splits(job: Job) -> Sequence[Split]:
             config="truth",
             split="test",
             about="The groups with the highest and the lowest value of a statistic, by version of the truth.",
-            features=features("version", "attribute", "highest", "lowest", source="string", flag="string"),
-            units=with_ids(truth_table(), "truth", ("version", "statistic", "attribute")),
+            features=features(
+                "version",
+                "attribute",
+                "highest",
+                "lowest",
+                **{"source": "string", "flag": "string", "agreement": "string"},
+                **{"margin_highest": "float64", "margin_lowest": "float64"},
+                **{"unit": "string", "year": "string", "note": "string"},
+            ),
+            units=with_ids(truth_evidence(), "truth", ("version", "statistic", "attribute")),
             rows=lambda part: part,
             groups=("version", "attribute"),
             fields={
@@ -102,6 +111,7 @@ def splits(job: Job) -> Sequence[Split]:
                 "lowest": "the group with the lowest value",
                 "source": "where the label comes from",
                 "flag": "what is wrong with a label that is kept as it stands",
+                **EVIDENCE,
             },
         ),
         Split(

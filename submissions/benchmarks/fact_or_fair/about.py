@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairspace.builders.fact_or_fair.evidence import contested
 from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.submissions.benchmarks.about import About, Listing
 
@@ -16,6 +17,8 @@ def about() -> About:
             "**paper**: the groups that the authors' labels name as highest and lowest of 19 statistics.",
             "**revised**: the same, by the official figures that could be found again, with their sources "
             "(`builders/reference/fact_or_fair_statistics.csv`); what no figure decides is left out.",
+            f"Contested, by year and unit of the figures: {'; '.join(contested())}. The configuration `truth` of the "
+            "dataset has the year, the source and both margins of every label.",
         ],
     )
 
