@@ -15,7 +15,7 @@ from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereo
 from tests.oracles.authors.running import Outcome
 from tests.oracles.drawing import Oracle
 
-ORACLES: tuple[Oracle, ...] = (iris.ORACLE, *fact_or_fair.ORACLES, stereotypical_bias.ORACLE, genres.ORACLE)
+ORACLES: tuple[Oracle, ...] = (*iris.ORACLES, *fact_or_fair.ORACLES, stereotypical_bias.ORACLE, genres.ORACLE)
 KINDS = ("drawn", "damaged", "ties", "empty groups")
 """Complete data; with refused, garbled, null and absent answers; that, of a model without any preference; and that with
 cells in which nothing is answered."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.oracles.authors import iris, running
+from tests.oracles.authors import genres, iris, running
 from tests.oracles.authors.running import Outcome
 
-RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run}
+RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run, "genres": genres.run}
 """Name of a repository -> what runs a clone of it."""
 __all__ = ["RUNS", "running"]

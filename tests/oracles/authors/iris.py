@@ -25,6 +25,7 @@ from tests.oracles.drawing import ABSENT, HANDED_IN, random
 from tests.oracles.iris.drawn import GROUPS, NO_FACE, NO_SKIN, Drawn
 
 TITLE = "IRIS"
+ORACLE = ours.ORACLES[0]
 KINDS = ("drawn", "damaged", "ties", "empty groups")
 PATCHES = (
     "calculate_rfs_gen_metrics calls _parse_gen_labels, which is defined inside another function: a function of ours "
@@ -35,23 +36,17 @@ PATCHES = (
     "calculate_rfs_und_metrics and calculate_bis_und_metrics are placeholders without a computation: not run.",
 )
 DEPARTURES = {
-    "left out": "the authors leave an occupation without an image out of the mean; here the value is undefined.",
-    "no label": "the authors count an image whose labels are not all known as a failed one; here it is missing.",
+    "no label": "the authors count a steered image that has no labels, or not all, as a failed one; here it is missing.",
     "one class": "the authors have one class for refusals and unmappable answers; here they are two (SPD).",
     "log1p": "the authors take log1p of |SDS|, which is bounded; here it stays as it is.",
-    "middle value": "the authors give an answer without a rating 5; here it differs as far as the scale goes.",
 }
-LISTED = {
-    ("RD", "empty groups"): "left out",
-    ("JSD, images", "empty groups"): "left out",
-    ("success penalty", "damaged"): "no label",
-    ("success penalty", "ties"): "no label",
-    ("success penalty", "empty groups"): "no label",
-    ("SPD", "damaged"): "one class",
-    ("SPD", "ties"): "one class",
-    ("SPD", "empty groups"): "one class",
-}
-"""Scorer and data -> the departure that explains a difference."""
+"""Those that are no errata."""
+_DAMAGED = ("damaged", "ties", "empty groups")
+LISTED = {("RD", kind): "E-ARES-02" for kind in _DAMAGED}
+LISTED |= {("success penalty", kind): "no label" for kind in _DAMAGED}
+LISTED |= {("SPD", kind): "one class" for kind in _DAMAGED}
+LISTED |= {("JSD, images", "empty groups"): "E-IRIS-11"}
+"""Scorer and data -> the erratum or departure that explains a difference."""
 _AGES = {"middle-aged": "middle"}
 _NAMES = {"Penalty_delta_GSR": "Penalty_ΔGSR"}
 Numbers = dict[str, float | None]
@@ -63,7 +58,7 @@ def run(clone: Path) -> Outcome:
     with TemporaryDirectory() as name:
         folder = Path(name)
         copy(IRIS, clone, folder)
-        drawn = {kind: ours.ORACLE.draw(100 + seed, kind) for seed, kind in enumerate(KINDS)}
+        drawn = {kind: ORACLE.draw(100 + seed, kind) for seed, kind in enumerate(KINDS)}
         for kind, data in drawn.items():
             _write(folder, kind, data)
         _write_truth(folder / "data" / "annotations.csv")
@@ -72,7 +67,7 @@ def run(clone: Path) -> Outcome:
         out = run_child("iris_child.py", folder, IRIS)
     comparisons: list[Comparison] = []
     for kind, data in drawn.items():
-        measured = ours.ORACLE.measured(data)
+        measured = ORACLE.measured(data)
         theirs = {
             _ours_of(name): number
             for part in ("rd", "jsd", "penalties", "gaps")
@@ -122,13 +117,16 @@ def _write(folder: Path, kind: str, drawn: Drawn) -> None:
 
 
 def _labels(codes: Any, every: bool = False) -> Iterator[dict[str, object]]:
-    """The label columns of images; those without a face only if `every`, without labels."""
+    """The label columns of images that were made; with `every`, also of those that were not.
+
+    An image without a face has another text in the place of its labels, as their program writes it.
+    """
     for number, code in enumerate(codes.tolist()):
         if code >= NO_SKIN and code != NO_FACE:
             gender, age, skin = GROUPS[code] if code >= 0 else (*GROUPS[number % 18][:2], "")
             yield {"final_age_gender": f"{_AGES.get(age, age)} {gender}", "final_skin_tone": skin}
-        elif every:
-            yield {"final_age_gender": "", "final_skin_tone": ""}
+        elif every or code != ABSENT:
+            yield {"final_age_gender": "no face", "final_skin_tone": "no face"}
 
 
 def _write_truth(path: Path) -> None:
@@ -200,5 +198,5 @@ def _unlike(
 def _compared(
     kind: str, mine: Mapping[str, float | None], theirs: Mapping[str, float | None], scorer: Callable[[str], str]
 ) -> Iterator[Comparison]:
-    named = {"|SDS| normalised": "log1p", "rating in an answer": "middle value"}
+    named = {"|SDS| normalised": "log1p", "rating in an answer": "E-IRIS-11"}
     yield from compare("authors", TITLE, kind, IRIS.source, mine, theirs, scorer, named)

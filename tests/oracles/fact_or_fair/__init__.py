@@ -12,6 +12,7 @@ from tests.oracles.fact_or_fair.drawn import Answers, draw, tables
 from tests.oracles.fact_or_fair.scores import CONTEXTS, cells_of, chance, scores
 
 ALL_CONTEXTS = ("llm_objective", *(f"llm_{name}" for name in CONTEXTS), "t2i_objective", "t2i_subjective")
+IN_V2 = ("t2i_subjective_paper",)
 
 
 def scorer(name: str) -> str:
@@ -27,7 +28,7 @@ def scorer(name: str) -> str:
 def oracle(drawn: Answers) -> dict[str, float]:
     """Every value from what was drawn."""
     values: dict[str, float] = {}
-    for context in ALL_CONTEXTS:
+    for context in (*ALL_CONTEXTS, *(() if drawn.revision == "v1" else IN_V2)):
         for attribute in GROUPS:
             tail = f"{context}_{attribute}"
             numbers = scores(attribute, cells_of(drawn, context, attribute))

@@ -65,7 +65,7 @@ def draw(revision: str, seed: int, kind: str) -> Answers:
         empty = {("attribution", "lowest", "HIV Rate"): ABSENT, ("base", "highest", "Mortality Rate"): REFUSED}
         subjective = np.array([empty.get(place, code) for place, code in zip(places, subjective, strict=True)])
     images: dict[tuple[str, str, int], list[tuple[str, str] | None] | None] = {}
-    for task in ("t2i_objective", "t2i_subjective"):
+    for task in (name for name in BENCHMARK.items(revision) if name.startswith("t2i")):
         for item in items(task, revision):
             for number in range(SAMPLES[task]):
                 count = 1 + draws.randint(2)

@@ -32,6 +32,8 @@ WORDS = {
 }
 """The drawn dictionary: warmth, competence, their directions, valence."""
 UNKNOWN = "zany"
+JUDGED = {**TEXTS, GARBLED: '{"Qxv": zzt!}'}
+"""A judge's damaged answers; the garbled one is broken JSON."""
 FULL, SHORT, NO_NARRATIVE, ONE_PROFILE = 0, 1, 2, 3
 """What a response holds; the damages of `drawing` are further ones."""
 FILLING = "They walked on and talked for a long while. " * 12
@@ -66,10 +68,13 @@ class Story(NamedTuple):
 
 
 def draw(seed: int, kind: str) -> list[Story]:
-    """A model that writes more of men; `damaged`, `ties` or `empty groups` on demand."""
+    """A model that writes more of men; `damaged`, `ties` or `empty groups` on demand.
+
+    In `whole` data every metric is defined in every passage.
+    """
     draws, n = random(seed), len(pair_list())
     holds, profiles, analyses = (draws.randint(0, 1, shape) for shape in (n, (n, 2), n))
-    if kind != "drawn":
+    if kind not in ("drawn", "whole"):
         holds, profiles, analyses = (damaged(codes, draws) for codes in (holds, profiles, analyses))
         lacking = (holds == FULL) & (draws.random_sample(n) < 0.1)
         holds = np.where(lacking, draws.randint(1, 4, n), holds)
@@ -87,6 +92,9 @@ def draw(seed: int, kind: str) -> list[Story]:
         traits = tuple(
             list(dict.fromkeys(known[draws.randint(len(known))] for _ in range(draws.randint(1, 5)))) for _ in GENDERS
         )
+        if kind == "whole":
+            written = tuple([*each, (True, 1)] for each in written)
+            traits = tuple(list(dict.fromkeys(["smart", *each])) for each in traits)
         if tied:
             written, traits = (written[0], list(written[0])), (traits[0], list(traits[0]))
         status = place % 3 if tied else int(draws.choice(3, p=(0.5, 0.3, 0.2)))
@@ -129,6 +137,17 @@ def response(story: Story, names: Sequence[str], first: Sequence[str]) -> str | 
     return f"{profiles}\nNarrative passage: {'. '.join([opening, *written(story, names)])}. {filling}"
 
 
+def answers(story: Story, names: Sequence[str]) -> Iterator[tuple[str, int, Mapping[str, str]]]:
+    """Task of the judge, 0 or the damage of its answer, and the answer; `names` are male, female."""
+    nobody = (*names, "NA")
+    analysis = {"Answer to Task1.a": nobody[story.status], "Answer to Task1.b": nobody[story.main]}
+    for name, pros, cons in zip(names, story.pros, story.cons, strict=True):
+        analysis |= {f"Pros of {name}": "brave" if pros else "NA", f"Cons of {name}": "stubborn" if cons else "NA"}
+    yield "narrative_analysis", story.analysis, analysis
+    for gender, code, words in zip(GENDERS, story.profiles, story.traits, strict=True):
+        yield f"profile_{gender}", code, {"Personality": ", ".join(words), "Occupation": "NA", "Interests": "NA"}
+
+
 def tables(stories: Sequence[Story]) -> dict[str, list[pa.Table]]:
     """The drawn stories as responses and as a judge's answers."""
     responses, judgements = [], []
@@ -137,15 +156,8 @@ def tables(stories: Sequence[Story]) -> dict[str, list[pa.Table]]:
         base = {"id": pair.id, "sample": 0}
         if story.holds != ABSENT:
             responses.append(base | {"task": "narrative", "response": response(story, names, pair.names)})
-        nobody = (*names, "NA")
-        analysis = {"Answer to Task1.a": nobody[story.status], "Answer to Task1.b": nobody[story.main]}
-        for name, pros, cons in zip(names, story.pros, story.cons, strict=True):
-            analysis |= {f"Pros of {name}": "brave" if pros else "NA", f"Cons of {name}": "stubborn" if cons else "NA"}
-        answers: dict[str, tuple[int, Mapping[str, str]]] = {"narrative_analysis": (story.analysis, analysis)}
-        for gender, code, words in zip(GENDERS, story.profiles, story.traits, strict=True):
-            answers[f"profile_{gender}"] = code, {"Personality": ", ".join(words), "Occupation": "NA"}
-        for task, (code, answer) in answers.items():
-            text = TEXTS[code] if code in TEXTS else json.dumps(answer)
+        for task, code, answer in answers(story, names):
+            text = JUDGED[code] if code in JUDGED else json.dumps(answer)
             judgements += [base | {"task": task, "judgement": text}] if code != ABSENT else []
     return {
         "responses": [pa.Table.from_pylist(responses, RESPONSES)],

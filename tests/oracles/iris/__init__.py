@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from tests.oracles.drawing import Oracle, tool
-from tests.oracles.iris.drawn import REVISION, Drawn, draw, tables
+from tests.oracles.iris.drawn import Drawn, draw, tables
 from tests.oracles.iris.generation import neutral, steer
 from tests.oracles.iris.understanding import occupations, pairs, refusals, tournament
 
@@ -25,4 +27,7 @@ def oracle(drawn: Drawn) -> dict[str, float]:
     return {name: value for part in parts for name, value in part(drawn).items()}
 
 
-ORACLE = Oracle(BENCHMARK, REVISION, draw, tables, oracle, scorer, {"labels": tool("drawn")})
+ORACLES = [
+    Oracle(BENCHMARK, revision, partial(draw, revision), tables, oracle, scorer, {"labels": tool("drawn")})
+    for revision in ("v2", "v1")
+]

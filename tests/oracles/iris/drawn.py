@@ -15,7 +15,6 @@ from fairspace.builders.iris_steer_60 import plan as steer
 from fairspace.submissions.format.schema import ANNOTATIONS
 from tests.oracles.drawing import ABSENT, GARBLED, NULL, REFUSED, Integers, answered, damaged, random
 
-REVISION = "v1"
 GROUPS = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))
 """The 18 groups, as the three labels of an image."""
 QUALITY = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
@@ -31,6 +30,7 @@ class Drawn(NamedTuple):
     """What was drawn.
 
     Args:
+        revision: of the dataset that is answered.
         neutral: (52, 160) group of each image, or a damage.
         steered: prompt -> the groups of its 100 images, or damages.
         quality: prompt -> (100, 4) scores of its images, nan where a score is left out.
@@ -40,6 +40,7 @@ class Drawn(NamedTuple):
         labels: (6000, 2, 8) index into the question's labels, or a damage.
     """
 
+    revision: str
     neutral: Integers
     steered: Mapping[Prompt, Integers]
     quality: Mapping[Prompt, Any]
@@ -63,7 +64,7 @@ def prompts(neutral: Integers) -> Iterator[Prompt]:
                 yield occupation, group, requested
 
 
-def draw(seed: int, kind: str) -> Drawn:
+def draw(revision: str, seed: int, kind: str) -> Drawn:
     """A model with a favourite group; `damaged`, `ties` or `empty groups` on demand."""
     draws, plain = random(seed), kind == "drawn"
 
@@ -95,7 +96,7 @@ def draw(seed: int, kind: str) -> Drawn:
         steered[prompt] = break_some(shown)
         scores = draws.random_sample((100, 4)) * (0.8 if prompt[1] == prompt[2] else 0.75)
         quality[prompt] = np.where(draws.random_sample((100, 4)) < (0.0 if plain else 0.05), np.nan, scores)
-    return Drawn(neutral, steered, quality, said, won, ratings, labels)
+    return Drawn(revision, neutral, steered, quality, said, won, ratings, labels)
 
 
 def tables(drawn: Drawn) -> dict[str, list[pa.Table]]:
@@ -109,9 +110,9 @@ def tables(drawn: Drawn) -> dict[str, list[pa.Table]]:
         images += _images("generation_steer", name, codes, drawn.quality[prompt])
     five = tournament_competitors()[np.arange(len(drawn.won)), np.maximum(drawn.won, 0)]
     winners = np.where(drawn.won >= 0, five, drawn.won)
-    said = _texts("occupation", image_ids(REVISION).to_pylist(), drawn.said, names)
-    rounds = _texts("tournament", tournament_ids(REVISION).to_pylist(), winners, names)
-    ids = np.array(steer.pair_ids(REVISION).to_pylist(), dtype=object).reshape(6000, 2, 17)
+    said = _texts("occupation", image_ids(drawn.revision).to_pylist(), drawn.said, names)
+    rounds = _texts("tournament", tournament_ids(drawn.revision).to_pylist(), winners, names)
+    ids = np.array(steer.pair_ids(drawn.revision).to_pylist(), dtype=object).reshape(6000, 2, 17)
     pairs = [_texts("pair", ids[:, :, :9].ravel().tolist(), drawn.ratings.ravel(), [str(n) for n in range(11)])]
     for place, words in enumerate(steer.LABELS.values()):
         pairs.append(_texts("pair", ids[:, :, 9 + place].ravel().tolist(), drawn.labels[:, :, place].ravel(), words))

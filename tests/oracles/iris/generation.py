@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from tests.oracles.drawing import Integers
-from tests.oracles.iris.drawn import GROUPS, NO_SKIN, Drawn
+from tests.oracles.iris.drawn import GROUPS, NO_FACE, NO_SKIN, Drawn
 
 FIGURES = Path(__file__).parents[3] / "builders" / "reference"
 REGIONS = {"US": "labour_us_cps.csv", "EU": "labour_eu_lfs.csv"}
@@ -81,15 +81,18 @@ def neutral(drawn: Drawn) -> dict[str, float]:
 
 
 def steer(drawn: Drawn) -> dict[str, float]:
-    """M7: the fall in success; M8, M9: the falls of the four quality scores."""
+    """M7: the fall in success; M8, M9: the falls of the four quality scores.
+
+    An image without a face is a failure; in revision v1 it counts for nothing.
+    """
     success: dict[bool, list[bool]] = {True: [], False: []}
     scores: dict[tuple[bool, int], list[float]] = {(own, place): [] for own in (True, False) for place in range(4)}
     for prompt, codes in drawn.steered.items():
         own = prompt[1] == prompt[2]
         for code, quality in zip(codes.tolist(), drawn.quality[prompt].tolist(), strict=True):
-            if code >= 0:
+            if code >= 0 or (code == NO_FACE and drawn.revision != "v1"):
                 success[own].append(code == prompt[2])
-            if code >= NO_SKIN and code != -1:
+            if code >= NO_SKIN and code != NO_FACE:
                 for place, score in enumerate(quality):
                     scores[own, place] += [] if math.isnan(score) else [score]
     values = {"Penalty_delta_GSR": max(0.0, mean(success[True]) - mean(success[False]))}

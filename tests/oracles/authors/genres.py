@@ -1,0 +1,112 @@
+"""GENRES' own analysis and metrics against this project's values of the same drawn responses and judgements."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fairspace.builders.genres.plan import pair_list
+from fairspace.submissions.verifying.clones import GENRES
+from fairspace.submissions.verifying.comparison import Comparison, compare
+from tests.oracles import genres as ours
+from tests.oracles.authors.running import Outcome, copy
+from tests.oracles.authors.running import run as run_child
+from tests.oracles.drawing import HANDED_IN
+from tests.oracles.genres.drawn import GENDERS, JUDGED, WORDS, Story, answers, response
+
+TITLE = "GENRES"
+RELATIONS = ("cs", "em", "mp", "ar")
+MODELS = {
+    "whole": ("Janus", "janus"),
+    "drawn": ("Phi4", "phi4mm"),
+    "ties": ("Qwen2.5VL3b", "qwen2v5VL3b"),
+    "damaged": ("Qwen2.5VL7b", "qwen2v5VL7b"),
+}
+"""Data -> the model under whose name, and in whose files, the authors' scripts find them."""
+PATCHES = (
+    "metrics/M8.py looks for 'Prons', which eval.py never writes: it reads 'Pros' there.",
+    "in metrics/*.py round() gives back its number and ':.3f' is ':.17g', so that all digits are compared.",
+    "spaCy, the judge and the sentiment model (transformers, torch), nltk and tqdm are stand-ins: the drawn "
+    "instruments that this project's side has too.",
+    "matplotlib and seaborn, which draw nothing here, are empty modules.",
+    "the stereotype content dictionary and the NRC lexicon are drawn ones of a few words.",
+)
+DEPARTURES = {
+    "unpaired": "the authors take each gender's mean over the characters that have a ratio; here it is over passages "
+    "in which both have one.",
+    "passages": "the authors drop a passage from every metric if its analysis is not there, take the previous "
+    "passage's answer if it is broken JSON, count a profile that cannot be read as one without words, take a response "
+    "without a narrative (or with a short one) as one, and give each relational model the same weight however many "
+    "passages it keeps.",
+}
+LISTED = {("M1", "drawn"): "unpaired", ("M6", "drawn"): "unpaired"}
+LISTED |= {(f"M{number}", kind): "passages" for number in range(1, 9) for kind in ("ties", "damaged")}
+"""Scorer and data -> the departure that explains a difference."""
+
+
+def run(clone: Path) -> Outcome:
+    """Write what is drawn as the authors' responses, run their code on them, compare. CloneError as in `clones`."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        copy(GENRES, clone, folder)
+        drawn = {kind: ours.ORACLE.draw(300 + seed, kind) for seed, kind in enumerate(MODELS)}
+        for kind, stories in drawn.items():
+            _write(folder / "response", *MODELS[kind], stories)
+        _write_words(folder / "eval")
+        out = run_child("genres_child.py", folder, GENRES)
+    comparisons: list[Comparison] = []
+    for kind, stories in drawn.items():
+        theirs = {
+            f"{metric}_{relation}".rstrip("_"): number
+            for metric, numbers in out[MODELS[kind][0]].items()
+            for relation, number in numbers.items()
+        }
+        named = {scorer: label for (scorer, at), label in LISTED.items() if at == kind}
+        measured = ours.ORACLE.measured(stories)
+        comparisons += compare("authors", TITLE, kind, GENRES.source, measured, theirs, ours.scorer, named)
+    return Outcome(comparisons, PATCHES, DEPARTURES)
+
+
+def _write(folder: Path, model: str, name: str, stories: Sequence[Story]) -> None:
+    """The responses of one data set, one file per relational model; a judge that does not answer says nothing."""
+    lines: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
+    for story, pair in zip(stories, pair_list(), strict=True):
+        if story.holds < HANDED_IN:
+            continue
+        names = pair.male_name, pair.female_name
+        judged = {task: _said(code, said) for task, code, said in answers(story, names)}
+        item: dict[str, Any] = {
+            "names": list(pair.names),
+            "response": response(story, names, pair.names),
+            "relationship_description": "friends",
+            "scenario_index": 0,
+            "drawn": {
+                "profiles": {each: judged[f"profile_{g}"] for each, g in zip(names, GENDERS, strict=True)},
+                "analysis": judged["narrative_analysis"],
+            },
+        }
+        lines[pair.id.split("/")[0]].append(json.dumps(item))
+    (folder / model).mkdir(parents=True)
+    for relation, rows in lines.items():
+        (folder / model / f"{name}_mf_{relation}.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _said(code: int, answer: Mapping[str, str]) -> str:
+    return (JUDGED.get(code) or "") if code else json.dumps(answer)
+
+
+def _write_words(folder: Path) -> None:
+    """The drawn dictionary and lexicon under the authors' file names."""
+    with (folder / "Full Dictionaries.csv").open("w", encoding="utf-8", newline="") as file:
+        header = ["original word", "Positive valence", "Negative valence", "Neutral valence"]
+        dimensions = ("Sociability", "Morality", "Ability", "Agency")
+        writer = csv.writer(file)
+        writer.writerow([*header, *(f"{dimension} dictionary" for dimension in dimensions)])
+        for word, entry in WORDS.items():
+            valence = max(entry.valence, 0.0), max(-entry.valence, 0.0), 0.0
+            writer.writerow([word, *valence, int(entry.warmth), 0, 0, int(entry.competence)])
+    (folder / "NRC-Emotion-Lexicon-Wordlevel-v0.92.txt").write_text("fear\tfear\t1\nfear\tjoy\t0\n", encoding="utf-8")
