@@ -154,6 +154,13 @@ DATASET = Dataset(
     title="IRIS-Gen-52: neutral prompts, and what models make of them",
     benchmark="iris",
     revision=iris_gen_52.REVISIONS[0],
+    changes=(
+        (
+            "bounded",
+            "v2",
+            "As v1. The standard's scores are bounded by 100.",
+        ),
+    ),
     licence="CC-BY-4.0",
     sources=("models", "bls", "eurostat"),
     splits=_splits,

@@ -191,6 +191,13 @@ DATASET = Dataset(
     title="IRIS-Ideal-52",
     benchmark="iris",
     revision=ideal.REVISIONS[0],
+    changes=(
+        (
+            "bounded",
+            "v2",
+            "As v1. Its images are the references that steer images are compared with (SCL).",
+        ),
+    ),
     licence="CC-BY-NC-4.0",
     sources=("facet",),
     splits=_splits,

@@ -141,6 +141,15 @@ DATASET = Dataset(
     title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
     benchmark="iris",
     revision=REVISIONS[0],
+    changes=(
+        (
+            "bounded",
+            "v2",
+            "Prompts of pairs name nothing that is not to be seen; a matcher checks the labels of attire and "
+            "details, and `checked_labels` names those that it confirms. A steer image without a face is a "
+            "failure; SCL is the similarity to IRIS-Ideal-52.",
+        ),
+    ),
     licence="CC-BY-4.0",
     sources=("models",),
     splits=_splits,

@@ -199,7 +199,7 @@ def submission(space: Space, stored: Submission) -> Data:
 def _own_board(space: Space, stored: Submission) -> Sequence[Row]:
     if not stored.benchmark:
         return ()
-    return space.state.board(stored.benchmark, "inaugural")
+    return space.state.board(stored.benchmark)
 
 
 def queue(space: Space, user: User | None) -> Data:

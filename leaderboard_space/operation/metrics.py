@@ -98,7 +98,7 @@ class _Now:
         yield _gauge("fairspace_events", "Number of the last event of the log.", state.number)
         rows = GaugeMetricFamily("fairspace_rows", "Rows of a board, withdrawn ones left out.", labels=("benchmark",))
         for name in NAMES:
-            rows.add_metric((name,), len(state.board(name, "inaugural")))
+            rows.add_metric((name,), len(state.board(name)))
         yield rows
         jobs = GaugeMetricFamily("fairspace_submissions", "Submissions by what became of them.", labels=("outcome",))
         for outcome, number in sorted(Count(submission.outcome for submission in state.submissions()).items()):

@@ -80,7 +80,7 @@ def submission_page(request: Request, name: str) -> Response:
 def _row(space: Space, stored: Submission) -> Row | None:
     if not stored.entry:
         return None
-    return next((row for row in space.state.board(stored.benchmark, "inaugural") if row.entry == stored.entry), None)
+    return next((row for row in space.state.board(stored.benchmark) if row.entry == stored.entry), None)
 
 
 @router.get("/queue")

@@ -175,22 +175,25 @@ def propose(
 @app.command(epilog="Example: fairspace standard check --store .fairspace")
 def check(
     store: Store = DEFAULT_STORE,
-    standard: Annotated[str, typer.Option(help="IRIS standard whose succession is asked for.")] = "inaugural",
+    standard: Annotated[
+        str, typer.Option(help="IRIS standard whose succession is asked for; the default one if left out.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say whether a next IRIS standard is due (A.3.4), row by row; exit code 1 if the ceiling trigger is met."""
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.standards.documents import named
     from fairspace.submissions.standards.triggers import NEW_DIMENSIONS, succession
 
-    _, base = named(f"iris/{standard}")
-    [rows] = _rows(store, "iris", standard)
-    due = succession(rows, standard, base.sectors, base.cohort)
+    _, base = named(f"iris/{standard or find_benchmark('iris').default}")
+    [rows] = _rows(store, "iris", base.name)
+    due = succession(rows, base.name, base.sectors, base.cohort)
     if as_json:
         print_json({**asdict(due), "new_dimensions": NEW_DIMENSIONS})
     else:
         _show_succession(due)
         if base.fidelity_by_goodness:
-            typer.echo(f"Note: the RFS_Und of {standard} rises with a larger drift from labour statistics.")
+            typer.echo(f"Note: the RFS_Und of {base.name} rises with a larger drift from labour statistics.")
         typer.echo(f"New dimensions: {NEW_DIMENSIONS}.")
     raise typer.Exit(1 if due.met else 0)
 

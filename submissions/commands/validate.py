@@ -15,7 +15,9 @@ from fairspace.submissions.errors import UsageError
 
 @app.command(epilog="Example: fairspace standard validate --store .fairspace")
 def validate(
-    standard: Annotated[str, typer.Option(help="Standard that the total is taken under.")] = "inaugural",
+    standard: Annotated[
+        str, typer.Option(help="Standard that the total of a store's models is taken under; the default if left out.")
+    ] = "",
     store: Annotated[
         str,
         typer.Option(

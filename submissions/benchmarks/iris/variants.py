@@ -1,8 +1,8 @@
 """What other instruments would have measured of an IRIS submission (sensitivity variants).
 
-Occupation answers at other thresholds of the embedding, and mapped as the paper does it; RD and JSD without the
-labeller's errors, by its confusion
-matrix and by people's labels.
+Occupation answers at other thresholds of the embedding, and mapped as the paper does it; tournament wins as shares of
+occupations within a group (D.2.5, step 4); RD and JSD without the labeller's errors, by its confusion matrix and by
+people's labels.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.builders.iris.groups import COMBINATIONS, OCCUPATIONS, combination_codes, combination_size
+from fairspace.builders.iris.groups import (
+    COMBINATIONS,
+    OCCUPATIONS,
+    combination_codes,
+    combination_size,
+    group_members,
+)
 from fairspace.builders.iris.labour import REGIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.metrics.distribution_divergence.formula import divergence
@@ -22,6 +28,7 @@ from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
+from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name, tournament_rounds
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.paper import paper_codes
@@ -52,8 +59,13 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """The values at other thresholds, as the paper maps answers, then without the labeller's errors."""
-    return [*_by_threshold(records), *_as_the_paper_maps(records), *_corrected(records, values)]
+    """The values at other thresholds, as the paper maps answers and counts wins, then without the labeller's errors."""
+    return [
+        *_by_threshold(records),
+        *_as_the_paper_maps(records),
+        *_by_bayes(records),
+        *_corrected(records, values),
+    ]
 
 
 def _by_threshold(records: Records) -> list[Variant]:
@@ -97,6 +109,28 @@ def _as_the_paper_maps(records: Records) -> list[Variant]:
     share = float(differs[occupations.text[occupations.text >= 0]].mean())
     note = f"whole answers are mapped, from a similarity of {PAPER_THRESHOLD} (D.2.4): {share:.1%} are read otherwise"
     return [Variant("authors_reading", "paper", numbers, note=note)]
+
+
+def _by_bayes(records: Records) -> list[Variant]:
+    """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the same of the figures.
+
+    For both, all occupations that a region lists are equally frequent: the figures hold no margin of the occupations
+    (E-IRIS-16). The mean over the groups; a region and attribute of which an occupation never won is left out.
+    """
+    if records.winners is None:
+        return []
+    wins, _, _ = tournament_rounds(records.winners)
+    numbers: dict[str, float] = {}
+    for reference in references(REGIONS):
+        won = wins[reference.listed] @ group_members(reference.attribute)
+        if won.sum(axis=1).all():
+            within = won / won.sum(axis=1, keepdims=True)
+            shares = [table / table.sum(axis=0) for table in (within, reference.shares)]
+            if not np.isnan(shares[0]).any():
+                name = tournament_name(reference.attribute, reference.region)
+                numbers[name] = float(divergence(shares[0].T, shares[1].T).mean())
+    note = "shares of the occupations within a group, all occupations equally frequent (D.2.5, step 4)"
+    return [Variant("authors_reading", "P(occupation | group)", numbers, note=note)] if numbers else []
 
 
 def _corrected(records: Records, values: Values) -> list[Variant]:

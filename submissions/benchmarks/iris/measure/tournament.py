@@ -27,8 +27,8 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
 
     Wins per (profile, occupation) are normalised within an occupation to P(demographics | occupation), which is what
     the labour figures state. D.2.5, step 4, asks for P(occupation | demographics) by Bayes' theorem, for which the
-    figures lack the margin of the occupations; the two agree only where both margins are flat (E-IRIS-16). Each profile
-    has as many rounds, so that of the model's two margins that of the groups is flat by design.
+    figures lack the margin of the occupations; the two agree only where both margins are flat (E-IRIS-16). A variant
+    compares that one, with equally frequent occupations.
 
     The coverage counts rounds, not the wins of the occupations that a region lists.
     """

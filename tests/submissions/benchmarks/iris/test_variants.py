@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.spatial.distance import jensenshannon
 
-from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris.groups import GENDERS, OCCUPATIONS
+from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.iris_score.standards import INAUGURAL
 from fairspace.submissions.benchmarks.adjustment import Adjustment, large_enough
@@ -160,3 +162,32 @@ def test_corrected_labels_move_a_value_by_what_they_change(
 
 def test_a_result_without_variants_has_no_ranges(result: Result) -> None:
     assert variant_scores(result, "inaugural") == {}
+
+
+def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation() -> None:
+    """By loops: P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures."""
+    full = submission()
+    rows = full.rows("responses", "tournament")
+    ids, said = rows["id"].to_pylist(), rows["response"].to_pylist()
+    handed = Submission(META, {"responses": rows})
+    (variant,) = variants(read(handed), {})
+    assert (variant.kind, variant.name) == ("authors_reading", "P(occupation | group)")
+    assert set(variant.values) == {
+        "JSD_gender_US",
+        "JSD_age_US",
+        "JSD_skin_tone_US",
+        "JSD_gender_EU",
+        "JSD_age_EU",
+    }
+    figures = shares(REGIONS[1])["gender"]
+    listed = [place for place in range(len(OCCUPATIONS)) if not np.isnan(figures[place]).any()]
+    wins = {(place, gender): 0 for place in listed for gender in GENDERS}
+    for item, name in zip(ids, said, strict=True):
+        place = OCCUPATIONS.index(name.replace(" ", "_"))
+        if place in listed:
+            wins[place, item.split("/")[1].split("_")[0]] += 1
+    divergences = []
+    for number, gender in enumerate(GENDERS):
+        model = [wins[place, gender] / sum(wins[place, either] for either in GENDERS) for place in listed]
+        divergences.append(jensenshannon(model, [figures[place, number] for place in listed]) ** 2)
+    assert variant.values["JSD_gender_EU"] == pytest.approx(np.mean(divergences), abs=1e-12)
