@@ -40,16 +40,12 @@ def p_values(features: Features) -> list[Value]:
             characters = characters[~np.isnan(characters).any(axis=1)]
             r, n = _correlation(metric, characters)
             p, valid = correlation_p(r, n), len(characters)
+            evidence = {"correlation": r, "characters": n}
             if math.isnan(p):
-                values.append(
-                    undefined(
-                        name, f"{metric} is undefined, or of fewer than two passages", expected=expected, valid=valid
-                    )
-                )
+                reason = f"{metric} is undefined, or of fewer than two passages"
+                values.append(undefined(name, reason, expected=expected, valid=valid))
             else:
-                values.append(
-                    measured(name, p, evidence={"correlation": r, "characters": n}, expected=expected, valid=valid)
-                )
+                values.append(measured(name, p, expected=expected, valid=valid, evidence=evidence))
     return values
 
 
