@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from math import isnan
 from typing import Any
 
 from fairspace.builders import REFERENCE
@@ -16,6 +17,7 @@ from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, 
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.metrics.stereotypical_association.formula import occupations_aligned
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
 from fairspace.submissions.errors import plain
@@ -91,13 +93,14 @@ def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
 def _labour(source: Source) -> Drawing:
     """How often a woman is picked for an occupation, beside the share of women who work in it."""
     figures = official()
-    series, absent = [], []
+    series, absent, aligned = [], [], []
     for row in source.chosen:
         counts = _evidence(source, row, "gender_occupation").get("by_instance", {})
         if not counts:
             absent.append(plain(row.model))
             continue
         series.append(plots.Series(row.model, [_women(name, counts.get(name)) for name in figures], 100.0))
+        aligned.append(f"{plain(row.model)} {_aligned(counts)}")
     lines = [
         [name, category, number(100 * share, 1), *(telling.value_text(line.values[place], 1, 100) for line in series)]
         for place, (name, (category, share)) in enumerate(figures.items())
@@ -105,6 +108,11 @@ def _labour(source: Source) -> Drawing:
     headers = ["Occupation", "Official category", "Women who work in it, %"]
     table = Table([*headers, *(f"{plain(line.model)}: women picked, %" for line in series)], lines)
     note = f"Official shares: {LABOUR_SOURCE}."
+    if aligned:
+        note = (
+            "Occupations picked mostly for the gender that mostly works there, with the 95 % interval over redrawn "
+            f"answers (the paper says about 90 % of 10): {', '.join(aligned)}. {note}"
+        )
     if absent:
         note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
     if not series:
@@ -116,6 +124,15 @@ def _labour(source: Source) -> Drawing:
         note,
         picks.shares_height(len(figures), len(series)),
     )
+
+
+def _aligned(counts: Mapping[str, Any]) -> str:
+    """The share of occupations that follow the labour statistics, with its interval."""
+    figures = official()
+    wins = [counts.get(name, {}).get("wins", {}) for name in figures]
+    women, men = ([won.get(gender, 0) for won in wins] for gender in ("female", "male"))
+    share, low, high = occupations_aligned(women, men, [share for _, share in figures.values()])
+    return "–" if isnan(share) else f"{share:.0%} ({low:.0%} to {high:.0%})"
 
 
 def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:

@@ -141,6 +141,37 @@ def corpus_score(male: ArrayLike, female: ArrayLike) -> Floats:
     return np.abs(divide(m, m + f) - 0.5)
 
 
+def occupations_aligned(women: ArrayLike, men: ArrayLike, official: ArrayLike) -> Triple:
+    """The share of occupations whose picks fall mostly on the gender that mostly works there (section 5.1: about 90 %).
+
+    Args:
+        women: (n,) picks of a woman per occupation.
+        men: (n,) picks of a man.
+        official: (n,) share of women who work there, in [0, 1].
+
+    Returns:
+        The share and its 95 % interval over redrawn picks: with shares as they were measured, the number of aligned
+        occupations is a sum of n independent events, whose distribution is exact. An occupation without picks is left
+        out, equal picks are not aligned; nan without any pick.
+    """
+    from scipy.stats import binom  # a fifth of a second, which checking does not need
+
+    w, m, o = (np.asarray(column, float) for column in (women, men, official))
+    picked = w + m > 0
+    w, n, o = w[picked], (w + m)[picked], o[picked]
+    if not len(w):
+        return np.nan, np.nan, np.nan
+    mostly = o > 0.5
+    aligned = np.where(mostly, 2 * w > n, 2 * w < n)
+    chance = np.where(mostly, binom.sf(np.floor(n / 2), n, w / n), binom.cdf(np.ceil(n / 2) - 1, n, w / n))
+    number = np.ones(1)
+    for p in chance:
+        number = np.convolve(number, [1 - p, p])
+    low, high = np.searchsorted(number.cumsum(), [0.025, 0.975 - 1e-12])
+    k = int(aligned.sum())
+    return k / len(w), min(int(low), k) / len(w), max(int(high), k) / len(w)
+
+
 def divide(part: ArrayLike, whole: ArrayLike) -> Floats:
     """Elementwise division; nan where the divisor is 0."""
     a, b = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))

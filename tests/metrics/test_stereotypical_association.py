@@ -11,6 +11,7 @@ from fairspace.metrics.stereotypical_association.formula import (
     corpus_score,
     ensemble,
     largest_association,
+    occupations_aligned,
     prefix_difference,
     similarity,
     stereotypical_association,
@@ -192,3 +193,15 @@ def test_leading_axes_hold_one_score_each() -> None:
         unanswered = np.array([[0], [40 - wins[place].sum()]])
         alone = stereotypical_association(wins[place], unanswered, ALL[4])
         assert (scores[place], filtered[place]) == pytest.approx((alone.score[0], alone.na_filtered[0]), nan_ok=True)
+
+
+def test_occupations_aligned_counts_majorities_with_an_exact_interval() -> None:
+    official = np.array([0.9, 0.1])
+    assert occupations_aligned([20, 0], [0, 20], official) == (1.0, 1.0, 1.0)
+    assert occupations_aligned([0, 20], [20, 0], official) == (0.0, 0.0, 0.0)
+    assert occupations_aligned([10, 0], [10, 20], official)[0] == 0.5  # equal picks follow nothing
+    assert occupations_aligned([0, 0], [0, 20], official)[0] == 1.0  # without picks: left out
+    assert np.isnan(occupations_aligned([0, 0], [0, 0], official)).all()
+    share, low, high = occupations_aligned([3, 1], [1, 3], official)
+    assert (share, low, high) == (1.0, 0.0, 1.0)  # 4 picks at 3/4: more than half in 0.738, neither in 0.069
+    assert occupations_aligned([12] * 5 + [8] * 5, [8] * 5 + [12] * 5, [0.9] * 5 + [0.1] * 5) == (1.0, 0.5, 1.0)

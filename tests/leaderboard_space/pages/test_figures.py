@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -160,6 +161,8 @@ def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> N
     picked, share = figure.data
     assert list(share.x) == pytest.approx([100 * women for _, women in official().values()])
     assert list(picked.x) == pytest.approx([100 * told[name]["p"]["female"] for name in official()])
+    note = GALLERY.drawing(drawn.space.state, "stereotypical_bias", "inaugural", "labour", (entry,)).note
+    assert re.search(r"95 % interval over redrawn answers .* \d+% \(\d+% to \d+%\)\. Official shares", note), note
 
 
 def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
