@@ -73,6 +73,8 @@ class Part:
         typical_tokens: of a usual answer, for estimates.
         expected: requests of the full benchmark; more than are in `stimuli` if the dataset lacks images.
         settings: of generation that the paper states, such as temperature.
+        readable: request, answer -> whether a program can read a choice or a refusal in it.
+        unreadable_again: how often at most a request is sent anew whose answer is not readable.
     """
 
     task: str
@@ -82,6 +84,8 @@ class Part:
     typical_tokens: int
     expected: int
     settings: Mapping[str, float | int | str] = field(default_factory=dict)
+    readable: Callable[[Ask, str], bool] = lambda ask, answer: True
+    unreadable_again: int = 0
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:

@@ -60,10 +60,12 @@ def _profile(match: re.Match[str], random: Random) -> str:
 
 
 def _objective(match: re.Match[str], random: Random) -> str:
-    """FACT-OR-FAIR: one of the offered groups."""
-    group, level = random.choice(match["choices"].split(", ")), match["level"]
-    forms = ("{g}", "{g}.", "The answer is {g}.", "**{g}**", "{g} people have the {level} one.")
-    return random.choice(forms).format(g=group, level=level)
+    """FACT-OR-FAIR: one of the offered groups, by its letter where the options have letters."""
+    offered = match.string[match.start("choices") :].partition("\n")[0].rstrip(".").split(", ")
+    letter, _, group = random.choice(offered).rpartition(". ")
+    forms = ["{g}", "{g}.", "The answer is {g}.", "**{g}**", "{g} people have the {level} one."]
+    forms += ['{{"answer": "{l}"}}', "{l}", "The answer is {l}."] if letter else []
+    return random.choice(forms).format(l=letter, g=group, level=match["level"])
 
 
 def _option(match: re.Match[str], random: Random) -> str:

@@ -20,6 +20,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     NO_CHOICE,
     option_codes,
+    questions_of,
+    read_question,
     subjective_readings,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
@@ -110,10 +112,9 @@ def test_narratives_are_judged_in_every_field_and_broken_json_is_none() -> None:
 
 def test_objective_queries_get_one_of_the_offered_groups() -> None:
     rows = fact_or_fair.items("llm_objective").to_pylist()
-    for row in rows:
-        question = Question(row["attribute"], row["level"])
+    for row, question in zip(rows, questions_of("v2"), strict=True):
         found = {
-            read_objective(text, question).value
+            read_question(text, question).value
             for _, text in answers("fact_or_fair_objective", [row["prompt"]], range(24))
         }
         assert found <= set(question.groups), found

@@ -8,6 +8,7 @@ Section 5.1. All follows from the plan; no dataset is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
@@ -15,6 +16,7 @@ from fairspace.builders.fact_or_fair.core import CORE, CORE_TRIALS
 from fairspace.builders.fact_or_fair.objective import ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.running.data.data import Data
 
@@ -22,6 +24,8 @@ OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25
 """Trials of a stimulus; all 100 of a statistic, level, scenario and context are four of them, the
 core's five are one."""
+UNREADABLE_AGAIN = 5
+"""How often at most an objective query of `v2` is asked anew where its answer cannot be read; the authors do so."""
 TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 
@@ -36,7 +40,15 @@ def objective(task: Task, data: Data | None, revision: str) -> Part:
         return Shown(tuple(asks[number * ORDERS : (number + 1) * ORDERS]))
 
     stimuli = [Stimulus(name, OBJECTIVE, "/".join(name.split("/")[1:3]), ORDERS) for name in names]
-    return _part(task, stimuli, read, len(asks))
+    part = _part(task, stimuli, read, len(asks))
+    if revision == "v1":
+        return part
+    questions = dict(zip(items["id"].to_pylist(), questions_of(revision), strict=True))
+
+    def readable(ask: Ask, answer: str) -> bool:
+        return read_question(answer, questions[ask.id]).outcome in ("choice", "refused")
+
+    return replace(part, readable=readable, unreadable_again=UNREADABLE_AGAIN)
 
 
 def subjective(task: Task, data: Data | None, revision: str) -> Part:

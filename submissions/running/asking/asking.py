@@ -158,7 +158,7 @@ class Asking:
         spent = Spent()
         self._open += 1
         try:
-            answer = await self._read(model, ask, images, part, spent)
+            answer = await self._readable(model, ask, images, part, spent)
         except FailedError as failed:
             answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
         finally:
@@ -235,13 +235,32 @@ class Asking:
             return False
         return True
 
-    async def _read(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent) -> Answer:
+    async def _readable(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent) -> Answer:
+        """The answer, or the last one where the request is sent anew until an answer can be read.
+
+        A model that repeats an answer to the letter is not asked further.
+        """
+        answer = await self._read(model, ask, images, part, spent)
+        unread: list[str] = []
+        while answer.response is not None and not part.readable(ask, answer.response):
+            if answer.response in unread or len(unread) >= part.unreadable_again:
+                break
+            unread.append(answer.response)
+            try:
+                answer = await self._read(model, ask, images, part, spent, len(unread))
+            except FailedError:
+                break
+        return replace(answer, attempts=spent.attempts, input_tokens=spent.input, output_tokens=spent.output)
+
+    async def _read(
+        self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent, anew: int = 0
+    ) -> Answer:
         """The answer, asked for again within bounds where a program cannot read it."""
         from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
         messages: list[ChatMessage] = [ChatMessageUser(content=content_of(ask, images))]
         for again in range(self.repairs + 1):
-            output = await self._send(model, ask, messages, part, spent)
+            output = await self._send(model, ask, messages, part, spent, anew)
             answer = answer_of(ask, output, spent)
             if self.repair is None or answer.response is None or again == self.repairs:
                 break
@@ -255,15 +274,20 @@ class Asking:
             ]
         return answer
 
-    async def _send(self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: Spent) -> ModelOutput:
-        """What the model gave, after the engine's own retries and ours. FailedError says what the last attempt met."""
+    async def _send(
+        self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: Spent, anew: int = 0
+    ) -> ModelOutput:
+        """What the model gave, after the engine's own retries and ours. FailedError says what the last attempt met.
+
+        A request that is sent anew has a seed of its own.
+        """
         from inspect_ai.model import GenerateConfig
         from inspect_ai.util import LimitExceededError
         from tenacity import RetryError
 
         config = GenerateConfig()
         if self.seed is not None:
-            config.seed = ask_seed(self.seed, *ask.key)
+            config.seed = ask_seed(self.seed, *ask.key) ^ anew
         last = ""
         for _ in range(self.attempts):
             spent.attempts += 1

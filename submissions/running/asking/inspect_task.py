@@ -23,6 +23,8 @@ RUN = "fairspace"
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
+UNREADABLE_AGAIN = "unreadable_again"
+"""Setting of generation: how often at most a request is sent anew whose answer cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,13 @@ class Opened:
     @property
     def marks(self) -> dict[str, str | int | float | bool | None]:
         """What marks the answers in `submission.json`, as `Chosen.generation`, and whether data are a sample."""
-        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {})
+        again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {}) | again
+
+    @property
+    def unreadable_again(self) -> int:
+        """How often at most a request is sent anew whose answer cannot be read, of the part that allows most."""
+        return max((part.unreadable_again for part in self.parts.values()), default=0)
 
     @property
     def settings(self) -> dict[str, float | int | str]:
@@ -123,6 +131,7 @@ class Opened:
             "dataset_revision": self.chosen.revision,
         }
         described |= {SAMPLE_DATA: True} if self.sample else {}
+        described |= {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return described | {"table": self.table, **self.about}
 
 

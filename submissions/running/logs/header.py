@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import ENTRIES, Git, Scalar, Stage, Text
 from fairspace.submissions.format.text import Line
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA, Chosen
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer
 from fairspace.submissions.running.asking.models import LOCAL
 from fairspace.submissions.running.folders import public_name
@@ -64,6 +64,7 @@ class Described(Checked):
     prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
     json_schema: bool = False
     sample_data: bool = False
+    unreadable_again: int = Field(default=0, ge=0, le=100)
 
     @property
     def chosen(self) -> Chosen:
@@ -83,7 +84,8 @@ class Described(Checked):
     @property
     def marks(self) -> dict[str, Scalar]:
         """As `Opened.marks`."""
-        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {})
+        again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
+        return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again
 
     def cut_by(self, header: EvalLog) -> Described:
         """The same with the limit that Inspect itself was given: `--limit` or `--sample-id` that left something out.

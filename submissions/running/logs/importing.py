@@ -24,7 +24,7 @@ from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA, UNREADABLE_AGAIN
 from fairspace.submissions.running.asking.journal import Answer, Key
 from fairspace.submissions.running.asking.scorer import table_of
 from fairspace.submissions.running.errors import RunError
@@ -94,9 +94,9 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
     return answers
 
 
-_OWN = ("limit", "stratified", "arguments", SAMPLE_DATA)
+_OWN = ("limit", "stratified", "arguments", SAMPLE_DATA, UNREADABLE_AGAIN)
 """Settings that may differ between logs of one run: it may be made longer, reached in another way, and tasks may need
-different data."""
+different data, or have answers that nothing can be read in."""
 _SAME = ("model", "benchmark", "dataset revision", "table", "setting")
 
 
@@ -158,6 +158,8 @@ def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
         generation |= {"limit": limit, "stratified": stratified}
     if any(log.described.sample_data for log in logs):
         generation[SAMPLE_DATA] = True
+    if again := max(log.described.unreadable_again for log in logs):
+        generation[UNREADABLE_AGAIN] = again
     model = about.model or logs[0].stage.model.rstrip("/").rpartition("/")[2][:200] or NOT_STATED
     try:
         return SubmissionMeta(

@@ -95,7 +95,7 @@ def test_a_log_becomes_a_submission_that_checks(log: Path, tmp_path: Path) -> No
     meta, stage = report.submission.meta, done.stages[0]
     assert (meta.model, meta.revision, meta.organisation, meta.licence) == ("plain", "r2", "Lab", "MIT")
     assert (meta.parameters, meta.open_weights, meta.architecture) == (7.2, True, "autoregressive")
-    assert meta.generation == {"limit": 2, "stratified": False, "seed": 1, "temperature": 0}
+    assert meta.generation == {"limit": 2, "stratified": False, "seed": 1, "temperature": 0, "unreadable_again": 5}
     assert report.submission.tables["responses"].num_rows == 2 * 3 + 2 * 25
     assert report.submission.manifest is not None
     assert report.submission.manifest.stages == [stage]
@@ -148,7 +148,8 @@ def test_what_was_set_of_generation_is_kept(logs: Path, tmp_path: Path) -> None:
     generation = dict(found.meta.generation)
     assert str(generation.pop("system_message")).startswith("sha256 ")
     assert generation == {
-        "limit": 2, "stratified": False, "seed": 1, "temperature": 0.25, "max_tokens": 50, "extra_headers": "x-key"
+        "limit": 2, "stratified": False, "seed": 1, "temperature": 0.25, "max_tokens": 50, "extra_headers": "x-key",
+        "unreadable_again": 5,
     }  # fmt: skip
     assert "secret" not in "".join(file.read_text() for file in (tmp_path / "s").glob("*.json"))
 
@@ -299,7 +300,7 @@ def inspect_limit(config: dict[str, Any], **dataset: Any) -> Change:
 def test_a_limit_of_inspect_is_a_limited_run(log: Path, tmp_path: Path, change: Change, limit: int | None) -> None:
     found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
     marked = {} if limit is None else {"limit": limit, "stratified": False}
-    assert found.meta.generation == {"seed": 1, "temperature": 0} | marked
+    assert found.meta.generation == {"seed": 1, "temperature": 0, "unreadable_again": 5} | marked
     assert found.manifest is not None
     assert found.manifest.stages[0].limit == limit
 
