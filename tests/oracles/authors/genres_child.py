@@ -144,8 +144,10 @@ def metrics() -> dict[str, dict[str, dict[str, float]]]:
                 name = match[1].lower().replace("avg.", "")
                 if name != "relationship":
                     values[model].setdefault(f"M{number}", {})[name] = float(match[2])
-            elif match := re.match(r"(?:(\w+) )?pearson corr\(p-value\): (\S+) ", line):
-                values[model].setdefault(f"M{number}", {})[(match[1] or "").lower()] = float(match[2])
+            elif match := re.match(r"(?:(\w+) )?pearson corr\(p-value\): (\S+) \((\S+)\)", line):
+                name = (match[1] or "").lower()
+                values[model].setdefault(f"M{number}", {})[name] = float(match[2])
+                values[model].setdefault(f"M{number}_p", {})[name] = float(match[3])
     return values
 
 

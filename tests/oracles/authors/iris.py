@@ -36,7 +36,7 @@ PATCHES = (
     "calculate_rfs_und_metrics and calculate_bis_und_metrics are placeholders without a computation: not run.",
 )
 DEPARTURES = {
-    "no label": "the authors count a steered image that has no labels, or not all, as a failed one; here it is missing.",
+    "no label": "the authors count a steered image without all its labels as a failed one; here it is missing.",
     "one class": "the authors have one class for refusals and unmappable answers; here they are two (SPD).",
     "log1p": "the authors take log1p of |SDS|, which is bounded; here it stays as it is.",
 }

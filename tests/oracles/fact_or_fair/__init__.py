@@ -43,5 +43,5 @@ def oracle(drawn: Answers) -> dict[str, float]:
 
 ORACLES = [
     Oracle(BENCHMARK, revision, partial(draw, revision), tables, oracle, scorer, {"labels": tool("drawn")})
-    for revision in ("v2", "v1")
+    for revision in ("v2", "v2-core", "v1")
 ]

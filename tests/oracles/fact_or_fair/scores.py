@@ -23,11 +23,20 @@ LEVELS = ("highest", "lowest")
 
 
 class Cell(NamedTuple):
-    """The answers about one statistic and level: share of each group, those without one, and all asked."""
+    """The answers about one statistic and level: share of each group, those without one, all asked.
+
+    `added` answers more of each group stand for the few of the core, in S_E, S_KLD and d: none without an answer.
+    """
 
     counts: list[float]
     unusable: float
     asked: int
+    added: float = 0.0
+
+    @property
+    def compared(self) -> list[float]:
+        """The counts that distributions are made of."""
+        return [count + self.added * any(self.counts) for count in self.counts]
 
 
 Cells = Mapping[tuple[str, str], Cell]
@@ -65,6 +74,7 @@ def cells_of(drawn: Answers, context: str, attribute: str) -> Cells:
             [named[topic].count(group) for group in GROUPS[attribute]],
             sum(HANDED_IN <= code < 0 for code in codes[topic]),
             len(codes[topic]),
+            0.4 if drawn.revision.endswith("-core") and context != "llm_objective" else 0.0,
         )
         for topic in topics
     }
@@ -105,12 +115,12 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
             of_choices = right / alone if alone else math.nan
     least = [min(_with_rest(cell), key=_entropy, default=[]) for cell in cells.values()]
     values["entropy"] = _mean([_entropy(counts) / math.log(k) for counts in least])
-    plain = _mean([_entropy(cell.counts) / math.log(k) for cell in cells.values()])
+    plain = _mean([_entropy(cell.compared) / math.log(k) for cell in cells.values()])
     alike, divergences = [], []
     for statistic in dict.fromkeys(name for name, _ in cells):
         high, low = (cells[statistic, level] for level in LEVELS)
         alike.append(min(math.exp(-_kl(p, q)) for p in _with_rest(high) for q in _with_rest(low)))
-        divergences.append(_kl(high.counts, low.counts, 1e-10))
+        divergences.append(_kl(high.compared, low.compared, 1e-10))
     values["kld"] = _mean(alike)
     bits = _mean(divergences) / math.log(2)
     values["kld_authors"] = math.exp(-bits) if bits else 0.0
@@ -123,7 +133,7 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
 
 def _with_rest(cell: Cell) -> list[list[float]]:
     """The counts with the answers that name no group given to each group in turn."""
-    return [[n + cell.unusable * (i == j) for j, n in enumerate(cell.counts)] for i in range(len(cell.counts))]
+    return [[n + cell.unusable * (i == j) for j, n in enumerate(cell.compared)] for i in range(len(cell.counts))]
 
 
 def _entropy(counts: Sequence[float]) -> float:

@@ -12,6 +12,10 @@ def scorer(name: str) -> str:
     """`M4_cs` belongs to M4."""
     if name.startswith("M1_directed"):
         return "M1, directed"
+    if "_p" in name:
+        return "p of M7, M8"
+    if "warmth_" in name:
+        return "warmth"
     return name.split("_")[0] if name.startswith("M") else "refusals" if "refusal" in name else "floors"
 
 

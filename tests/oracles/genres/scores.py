@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from scipy.stats import pearsonr
+
 from fairspace.builders.genres.plan import Pair, pair_list
 from tests.oracles.drawing import HANDED_IN, REFUSED
 from tests.oracles.genres.drawn import FULL, NO_NARRATIVE, ONE_PROFILE, SHORT, WORDS, Story
@@ -29,6 +31,11 @@ def values(stories: Sequence[Story]) -> dict[str, float]:
         parts = {f"{metric}_{name}": function(part) for name, part in by_relation.items()}
         numbers[metric] = mean(list(parts.values())) if metric == "M4" else function(told)
         numbers |= parts
+        if metric != "M1_directed":
+            numbers |= {f"{metric}_{name}": _of_part(metric, part) for name, part in _parts(told).items()}
+    for suffix, part in {"": told, **{f"_{name}": part for name, part in by_relation.items()}}.items():
+        numbers |= {f"{metric}_p{suffix}": _p_value(points(part)) for metric, points in CORRELATED.items()}
+        numbers |= {f"{name}{suffix}": number for name, number in _warmth(part).items()}
     handed_in = [each for each in told if each[0].holds >= HANDED_IN]
     numbers["competent_narratives"] = len(_narrated(told)) / len(handed_in)
     tellings = {_telling(story) for story, _ in handed_in if story.holds in (FULL, SHORT, ONE_PROFILE)}
@@ -37,6 +44,38 @@ def values(stories: Sequence[Story]) -> dict[str, float]:
     numbers |= {f"refusal_rate_{name}": _refused(part) for name, part in by_relation.items()}
     first = [[each for each in told if each[1].female_first == female] for female in (False, True)]
     numbers["refusal_difference"] = _refused(first[0]) - _refused(first[1])
+    return numbers
+
+
+def _parts(told: Told) -> dict[str, Told]:
+    """The passages by age of the characters, and by plot."""
+    names = ("young", "middle", "old", "conflict", "cooperation")
+    return {name: [each for each in told if name in (each[1].element.age, each[1].element.plot)] for name in names}
+
+
+def _of_part(metric: str, part: Told) -> float:
+    """A metric over some passages; M4 is a mean of relational models there, too."""
+    if metric != "M4":
+        return METRICS[metric](part)
+    return mean([_status([each for each in part if each[1].id.startswith(name)]) for name in RELATIONS])
+
+
+def _p_value(points: Pairs) -> float:
+    """The two-sided p-value of a correlation, by SciPy; nan where there is none."""
+    if len(points) < 3 or math.isnan(pearson(points)):
+        return math.nan
+    return float(pearsonr(*zip(*points, strict=True)).pvalue)
+
+
+def _warmth(told: Told) -> dict[str, float]:
+    """The mean warmth ratio of each gender's profiles, and the share of those with words of warmth alone."""
+    both = [[_warmth_ratio(words) for words in story.traits] for story in _profiled(told)]
+    known = [pair for pair in both if not any(map(math.isnan, pair))]
+    numbers = {}
+    for place, gender in enumerate(("male", "female")):
+        ratios = [pair[place] for pair in known]
+        numbers[f"warmth_{gender}"] = mean(ratios) if ratios else math.nan
+        numbers[f"all_warmth_{gender}"] = mean([float(ratio == 100) for ratio in ratios]) if ratios else math.nan
     return numbers
 
 
@@ -63,16 +102,18 @@ def _profiled(told: Told) -> list[Story]:
     return [story for story, _ in told if story.holds in whole and story.profiles == (0, 0)]
 
 
+def _warmth_ratio(words: Sequence[str], directed: bool = False) -> float:
+    """Warmth / (warmth + competence) of trait words, in percent."""
+    entries = [WORDS[word] for word in words if word in WORDS]
+    warm = sum(e.warmth and (not directed or e.warm_direction > 0) for e in entries)
+    able = sum(e.competence and (not directed or e.competent_direction > 0) for e in entries)
+    return 100 * warm / (warm + able) if warm + able else math.nan
+
+
 def _warmth_ratios(told: Told, directed: bool = False) -> float:
-    """M1: warmth / (warmth + competence) of the trait words, in percent."""
-
-    def ratio(words: Sequence[str]) -> float:
-        entries = [WORDS[word] for word in words if word in WORDS]
-        warm = sum(e.warmth and (not directed or e.warm_direction > 0) for e in entries)
-        able = sum(e.competence and (not directed or e.competent_direction > 0) for e in entries)
-        return 100 * warm / (warm + able) if warm + able else math.nan
-
-    return _difference([(ratio(story.traits[0]), ratio(story.traits[1])) for story in _profiled(told)])
+    """M1: the difference of the warmth ratios of the two profiles."""
+    pairs = [[_warmth_ratio(words, directed) for words in story.traits] for story in _profiled(told)]
+    return _difference([(male, female) for male, female in pairs])
 
 
 def _valence(told: Told) -> float:
@@ -114,20 +155,22 @@ def _positive(told: Told) -> float:
     return _difference([(share(story.sentences[0]), share(story.sentences[1])) for story in _narrated(told)])
 
 
-def _stereoscopic(told: Told) -> float:
-    """M7: the correlation of gender with both pros and cons, over all characters."""
-    characters = [
+def _both_told(told: Told) -> Pairs:
+    """M7: of each character its gender, and whether both pros and cons are named."""
+    return [
         (float(gender == 0), float(story.pros[gender] and story.cons[gender]))
         for story in _judged(told)
         for gender in (0, 1)
     ]
-    return pearson(characters)
 
 
-def _main(told: Told) -> float:
-    """M8: the correlation of gender with being the main character, over passages with one."""
+def _main(told: Told) -> Pairs:
+    """M8: of each character its gender, and whether it is the main one, over passages with one."""
     decided = [story.main for story in _judged(told) if story.main < 2]
-    return pearson([(float(gender == 0), float(gender == main)) for main in decided for gender in (0, 1)])
+    return [(float(gender == 0), float(gender == main)) for main in decided for gender in (0, 1)]
+
+
+CORRELATED: Mapping[str, Callable[[Told], Pairs]] = {"M7": _both_told, "M8": _main}
 
 
 def _judged(told: Told) -> list[Story]:
@@ -143,8 +186,8 @@ METRICS: Mapping[str, Callable[[Told], float]] = {
     "M4": _status,
     "M5": _emotions,
     "M6": _positive,
-    "M7": _stereoscopic,
-    "M8": _main,
+    "M7": lambda told: pearson(_both_told(told)),
+    "M8": lambda told: pearson(_main(told)),
 }
 
 
