@@ -48,7 +48,7 @@ Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
 def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:
     bench = benchmark(submission.meta.benchmark)
     values = bench.measure(bench.read(submission))
-    return values, bench.score(values, bench.standards["inaugural"])
+    return values, bench.score(values, bench.standards[bench.default_for(submission.meta.dataset_revision)])
 
 
 def assert_not_better(bench: str, before: Scored, after: Scored) -> None:

@@ -48,8 +48,8 @@ def as_model(submission: Submission, name: str) -> Result:
     )
     meta = {"model": name, "revision": "1", "organisation": "tests", "licence": "MIT"}
     signature = {"submission": name, "dataset_revision": submission.meta.dataset_revision}
-    measured = Result(bench.name, "inaugural", meta, values, Scored({}, "", None), signature, draws=draws)
-    return rescore(measured, "inaugural", errors=False)
+    measured = Result(bench.name, bench.default, meta, values, Scored({}, "", None), signature, draws=draws)
+    return rescore(measured, bench.default, errors=False)
 
 
 def with_constants(honest: Submission, constant: Submission, share: float) -> Submission:
@@ -85,8 +85,9 @@ def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str) -> N
     if bench != "stereotypical_bias":  # a coin is nearly perfect there, so the random answers are ranked themselves
         of_balanced = tricks(bench, honest["balanced"])
         made |= {f"balanced: {trick}": of_balanced[trick] for trick in FEW}
-    rows = ranked((scored_row(as_model(one, name), "inaugural") for name, one in made.items()), bench)
-    found = {row.model: row for row in with_errors(tiered(rows, bench, "inaugural"), "inaugural")}
+    standard = benchmark(bench).default
+    rows = ranked((scored_row(as_model(one, name), standard) for name, one in made.items()), bench)
+    found = {row.model: row for row in with_errors(tiered(rows, bench, standard), standard)}
     assert found["balanced"].tier == 1
     sign = -1.0 if benchmark(bench).higher_is_better else 1.0
     compared = 0
