@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.schema import Confusion, LabelError, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import OTHER_JUDGES, Confusion, LabelError, SubmissionMeta, Tool
 from fairspace.submissions.reading.tables import META
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
@@ -24,7 +24,7 @@ _KINDS = {
     "float_type": "a number",
     "bool_type": "true or false",
     "too_short": "at least one, or no such field",
-    "too_long": "at most 8",
+    "too_long": f"at most {OTHER_JUDGES}",
 }
 _BEYOND = ("greater_than_equal", "less_than_equal", "finite_number")
 _SHAPES = ("value_error", "too_short", "too_long")

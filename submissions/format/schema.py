@@ -78,6 +78,10 @@ class LabelError(_Model):
         return [[matrix.counts[row][column] for column in order] for row in order]
 
 
+OTHER_JUDGES = 11
+"""Evaluations beside the one that is scored: four by each of three judges make twelve."""
+
+
 class Tool(_Model):
     """A label source or a judge: what made the labels, and which version of it."""
 
@@ -109,7 +113,7 @@ class SubmissionMeta(_Model):
     other_judges: list[Tool] | None = Field(
         default=None,
         min_length=1,
-        max_length=11,
+        max_length=OTHER_JUDGES,
         description="further judge models, whose judgements do not enter the score; no two of one name; `NAME#2` is "
         "the second evaluation by the judge NAME",
     )

@@ -26,7 +26,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import Stage
-from fairspace.submissions.format.schema import JUDGEMENTS, Submission, SubmissionMeta, Tool
+from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.answering import answer
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from inspect_ai import Task
 
 Tell = Callable[[str, int, int], None]
-MOST = 12
-"""Evaluations of a submission: the one that is scored and eleven others, such as four by each of three judges."""
+MOST = OTHER_JUDGES + 1
+"""Evaluations of a submission."""
 
 
 @dataclass(frozen=True)
