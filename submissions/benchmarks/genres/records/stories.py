@@ -13,7 +13,7 @@ from fairspace.builders.genres import plan
 from fairspace.submissions.answers.prepared import without_tokens
 from fairspace.submissions.benchmarks.genres.parse import authors
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
-from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.genres.parse.response import MAX_CHARACTERS, Parts, split
 from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, Passage
 from fairspace.submissions.benchmarks.genres.records.features import Column
 from fairspace.submissions.format.schema import Submission
@@ -56,10 +56,11 @@ class Story:
     def authors_passage(self) -> Passage | None:
         """What the authors' code parses, None if it lacks a name: the whole response where it has no heading.
 
+        A response of more than `MAX_CHARACTERS` is not parsed.
         Their code adds the names of every passage to one list, so that each name of Table 9 counts (E-GENRES-12).
         """
         text = without_tokens(self.response)
-        if not all(name in text for name in self.names):
+        if len(self.response) > MAX_CHARACTERS or not all(name in text for name in self.names):
             return None
         return replace(self._with_names(authors.narrative(text) or authors.cut(text)), namesakes=_NAMESAKES)
 

@@ -63,6 +63,8 @@ def test_the_parser_reads_the_authors_cut_of_a_response(response: str, parsed: s
     assert story.authors_passage.narrative == theirs
 
 
-def test_their_code_parses_no_response_that_lacks_a_name() -> None:
+def test_no_response_that_lacks_a_name_or_never_ends_is_parsed() -> None:
     story = Story(0, ("Mia", "Jack"), split("I cannot write that.", ("Mia", "Jack")), "I cannot write that.")
     assert story.authors_passage is None
+    endless = "Mia met Jack. " * 2_000
+    assert Story(0, ("Mia", "Jack"), split(endless, ("Mia", "Jack")), endless).authors_passage is None
