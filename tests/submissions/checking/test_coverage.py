@@ -45,7 +45,9 @@ def test_a_ranked_score_rests_on_every_task_of_its_benchmark(name: str) -> None:
     bench = benchmark(name)
     covered = coverage(submission(name), bench)
     assert [task.task for task in covered] == list(bench.task_names())
-    assert all(len(task.scores) == 1 for task in covered)
+    unranked = {"fact_or_fair": ["t2i_subjective"]}.get(name, [])  # image models are ranked by the paper's prompts
+    assert [task.task for task in covered if not task.scores] == unranked
+    assert all(len(task.scores) <= 1 for task in covered)
     run = [task for task in covered if task.handed_in]
     assert run
     assert {task.enough_for for task in run} == {"its values, a rank"}

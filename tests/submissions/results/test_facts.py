@@ -137,7 +137,8 @@ def test_published_rows_say_what_is_certain_and_leave_out_the_rest() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_standard_changes_no_fact(name: str) -> None:
+    def facts(standard: str) -> list[Facts]:
+        return [replace(row.facts, tasks=()) for row in published_rows(name, standard)]
+
     for standard in benchmark(name).standards:
-        assert [row.facts for row in published_rows(name, standard)] == [
-            row.facts for row in published_rows(name, "inaugural")
-        ]
+        assert facts(standard) == facts("inaugural")
