@@ -206,5 +206,7 @@ VIEW = View(
     how_to_read=HOW_TO_READ,
     slices={"Language models": _slice("llm"), "Image models": _slice("t2i")},
     figures=FIGURES,
-    legend="The standard `revised_truth` uses corrected statistics as the truth, `inaugural` the labels of the paper.",
+    legend="`shuffled` scores answers to options in drawn orders (dataset revision `v2`), `inaugural` those to options "
+    "in one order (`v1`); both use the labels of the paper as the truth. `shuffled_revised_truth` and `revised_truth` "
+    "use corrected statistics.",
 )
