@@ -59,7 +59,7 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
         from fairspace.submissions.running.quality.opening import open_quality
 
         # What lacks is known before hours of images.
-        open_quality(**roles, detector=None, device=settings.device)
+        open_quality(**roles, references=None, detector=None, device=settings.device)
         _references(settings)
     if settings.model is None and image_tasks(settings.chosen) == [STEER]:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
