@@ -140,7 +140,7 @@ def test_equal_numbers_share_a_rank(scored: Result) -> None:
     twins = [row for row in rows if row.result]
     assert twins[0].rank == twins[1].rank
     printed = [row.rank for row in rows if row.cohort == "language model" and row.protocol == "paper"]
-    assert printed[:2] == [1, 2]  # asked otherwise, so ranked apart
+    assert printed[:2] == [3, 4]  # asked alike, so ranked together
     again = ranked([replace(row, protocol="v1", group="v1") for row in rows], "fact_or_fair")
     assert [row.rank for row in again if row.cohort == "language model" and row.rank][:3] == [1, 1, 3]
 
