@@ -1,4 +1,4 @@
-"""A verification as a table of 80 columns, the same on every machine: differences below 1e-10 are printed as such."""
+"""A verification as a table of 80 columns, the same on every machine: a difference below 1e-10 is `<1e-10`, as is 0."""
 
 from __future__ import annotations
 
@@ -59,7 +59,16 @@ def _tables(rows: Sequence[Comparison]) -> Iterator[str]:
         yield _row(["-" * width for _, width in _COLUMNS])
         for row in group:
             counts = str(row.count), str(row.undefined) if row.undefined else ""
-            yield _row([row.scorer, row.data, *counts, number(row.difference), number(row.bound), row.verdict])
+            yield _row(
+                [
+                    row.scorer,
+                    row.data,
+                    *counts,
+                    number(row.difference),
+                    number(row.bound) if row.bound else "0",
+                    row.verdict,
+                ]
+            )
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -74,8 +83,6 @@ def number(value: float) -> str:
     """Two significant digits; `<1e-10` for rounding, `one side` where one side alone has no number."""
     if math.isinf(value):
         return "one side"
-    if value == 0:
-        return "0"
     return "<1e-10" if value < _NOISE else f"{value:.2g}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairspace.submissions.verifying.comparison import Comparison, compare
-from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias
+from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias, totals
 from tests.oracles.authors.running import Outcome
 from tests.oracles.drawing import Oracle
 
@@ -34,6 +34,8 @@ def against_text(
             drawn = oracle.draw(100 + seed, kind)
             ours, theirs = oracle.measured(drawn), oracle.values(drawn)
             comparisons += compare("oracles", title, kind, "the text", ours, theirs, oracle.scorer)
+            if kind == KINDS[0] and oracle.revision == oracle.benchmark.revisions[0]:
+                comparisons += totals.against_text(oracle, 100, "whole" if oracle is genres.ORACLE else kind)
             without[title] = tuple(name for name in ours if name not in theirs)
     return comparisons, without
 

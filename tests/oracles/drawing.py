@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta, Tool
+from fairspace.submissions.values import Value
 
 REFUSED, GARBLED, NULL, ABSENT = -1, -2, -3, -4
 """An answer that declines, one that says nothing, a row without an answer, and no row at all."""
@@ -52,11 +53,14 @@ class Oracle:
         """What was drawn as a checked submission."""
         return submission(meta(self.benchmark.name, self.revision, **self.about), self.tables(drawn))
 
-    def measured(self, drawn: Any) -> dict[str, float | None]:
+    def values_of(self, drawn: Any) -> dict[str, Value]:
         """This project's values of it, by its own path: tables, records, values."""
         with self.instruments():
-            values = self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
-        return {name: value.value for name, value in values.items()}
+            return self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
+
+    def measured(self, drawn: Any) -> dict[str, float | None]:
+        """The numbers of these values."""
+        return {name: value.value for name, value in self.values_of(drawn).items()}
 
 
 def random(seed: int) -> np.random.RandomState:
