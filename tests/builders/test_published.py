@@ -65,7 +65,7 @@ def test_the_board_shows_the_published_figures_that_the_dataset_has(tmp_path: Pa
             text = f"{row['printed']} %" if percent else row["printed"]
             figure = row["value"] / 100 if percent else row["value"]
             expected.setdefault(key(row, benchmark), {})[row["score"]] = (text, figure)
-    found = {(row.model, row.labels.get("cohort", "")): shown(row) for row in board(benchmark)}
+    found = {(row.model, row.labels.get("cohort", "")): shown(row) for row in board(benchmark, "inaugural")}
     assert found == expected
 
 
@@ -73,7 +73,7 @@ def test_the_board_shows_the_published_figures_that_the_dataset_has(tmp_path: Pa
 def test_the_board_shows_the_labels_and_footnotes_that_the_dataset_has(tmp_path: Path, benchmark: str) -> None:
     rows = write(tmp_path / "built", published_split(benchmark))
     noted = {(*key(row, benchmark), row["score"], row["erratum"], row["note"]) for row in rows if row["erratum"]}
-    on_board = board(benchmark)
+    on_board = board(benchmark, "inaugural")
     assert noted == {
         (row.model, row.labels.get("cohort", ""), note.score, note.erratum, note.text)
         for row in on_board

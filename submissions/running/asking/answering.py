@@ -6,7 +6,6 @@ import gc
 import json
 import logging
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key
 from fairspace.submissions.running.asking.models import LOCAL, ModelSettings, found_revision, open_model
+from fairspace.submissions.running.asking.presses import one_press_is_enough
 from fairspace.submissions.running.asking.scorer import table_of
 from fairspace.submissions.running.asking.spending import Spending
 from fairspace.submissions.running.errors import RunError
@@ -163,7 +163,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
     """
     from inspect_ai import eval as run_task
 
-    with _undistracted(), _one_press_is_enough():
+    with _undistracted(), one_press_is_enough():
         written = run_task(
             task,
             model=model,
@@ -189,22 +189,6 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
         raise RunError("RUN_INCOMPLETE", task.name, what, "a run to its end", mend)
     asking.finish()
     return log
-
-
-@contextmanager
-def _one_press_is_enough() -> Iterator[None]:
-    """Spare the screen a second Ctrl-C that falls into a place where Python can only print it: the first one counts."""
-    usual = sys.unraisablehook
-
-    def hook(what: sys.UnraisableHookArgs) -> None:
-        if not isinstance(what.exc_value, KeyboardInterrupt):
-            usual(what)
-
-    sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        sys.unraisablehook = usual
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from fairspace.submissions.running.asking.exchange import (
     summary,
 )
 from fairspace.submissions.running.asking.journal import Answer, Journal
+from fairspace.submissions.running.asking.presses import first_press_counts
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class Asking:
         import asyncio
 
         if self._closing is None:
+            first_press_counts()
             with suppress(RuntimeError):
                 self._closing = asyncio.get_running_loop().create_task(_close_at_end(model))
 

@@ -35,7 +35,8 @@ def test_the_prompt_and_the_instruction_of_a_pair_are_understood(number: int) ->
     beard = None if first["a"] == "female" else first["h"] == "yes"
     wish = read_prompt(base_prompt(number))
     whole = person([first[question] for question in "abcdf"])
-    shown = replace(whole, accessories=first["e"] == "yes", insignia=first["g"] == "yes", facial_hair=beard)
+    glasses, badge = first["e"] == "yes" or None, first["g"] == "yes" or None  # what is not to be seen is not named
+    shown = replace(whole, accessories=glasses, insignia=badge, facial_hair=beard)
     assert wish.people == (shown,)
     assert wish.occupation == OCCUPATIONS[pairs().occupation[number]]
     changed = ["" if first[question] == second[question] else second[question] for question in "abcd"]

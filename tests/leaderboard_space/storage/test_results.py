@@ -50,7 +50,7 @@ def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
     found = state.full(event.body["entry"])
     assert found is not None
     assert found.dumps() == scored.dumps()
-    (row,) = [row for row in state.board("fact_or_fair", "inaugural") if row.result]
+    (row,) = [row for row in state.board("fact_or_fair", scored.standard) if row.result]
     assert (row.scores, row.ranked, row.labels) == (scored.scored.scores, scored.scored.ranked, scored.scored.labels)
     assert [v.to_json() for v in row.values.values()] == [
         replace(v, evidence={}).to_json() for v in scored.values.values()

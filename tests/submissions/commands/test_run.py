@@ -101,7 +101,6 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
             "3 judges",
         ),
         ("judge full --model openai/m --revision a --revision b", "2 revisions of 1 judges"),
-        ("judge full --model openai/m --model openai/m", "named 2 times"),
         ("plan --benchmark genrez", "did you mean 'genres'?"),
         ("plan --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
         ("remake full t i 0 --out nowhere/x.png", "There is no folder nowhere"),

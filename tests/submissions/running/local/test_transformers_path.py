@@ -187,8 +187,10 @@ def labelled(models: Path) -> tuple[object, ...]:
 
 
 @pytest.mark.slow
-def test_a_pipeline_alone_is_steered_by_its_own_images(labelled: tuple[object, ...], tmp_path: Path) -> None:
-    asked = ("--limit", 4, "--stratified", *labelled)
+def test_a_pipeline_alone_is_steered_by_its_own_images(
+    data: Path, labelled: tuple[object, ...], tmp_path: Path
+) -> None:
+    asked = ("--data", data, "--limit", 4, "--stratified", *labelled)
     out = run("iris", tmp_path / "mine", *asked)
     found = scored(out)
     assert_run(found, GENERATION, UNDERSTANDING)
@@ -219,7 +221,8 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
         *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares", "--device", "cpu"),
         *("--limit", 6, "--stratified"),
     )
-    assert Counter(row["task"] for row in rows(out, "annotations")) == {"t2i_objective": 6, "t2i_subjective": 6}
+    counts = {"t2i_objective": 6, "t2i_subjective": 6, "t2i_subjective_paper": 6}
+    assert Counter(row["task"] for row in rows(out, "annotations")) == counts
     found = states(scored(out), ("llm_factuality", "llm_fairness", "t2i_factuality", "t2i_fairness"))
     assert found == {
         "llm_factuality": "not_run",
