@@ -135,10 +135,10 @@ def running(root: Path, **settings: str) -> Iterator[Running]:
 
 
 def _wait_for(space: Running, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while True:
         assert process.poll() is None, (space.root / "log").read_text(encoding="utf-8")
-        assert time.monotonic() < deadline, "the Space did not start within a minute"
+        assert time.monotonic() < deadline, "the Space did not start within four minutes"
         try:
             if httpx.get(f"{space.address}/health/live", timeout=5).status_code == 200:
                 return
