@@ -422,7 +422,16 @@ def kinds(space: Running) -> dict[str, str]:
 
 
 def faults_by_axe(page: Page, gradio: bool) -> list[str]:
-    """What axe finds on the page: anything; of Gradio's own widgets what is serious or critical."""
+    """What axe finds on the page: anything; of Gradio's own widgets what is serious or critical, and lasts.
+
+    Gradio's scripts follow a change of the colour scheme some time after the style sheets.
+    """
+    if gradio and _faults(page, gradio):
+        page.wait_for_timeout(3_000)
+    return _faults(page, gradio)
+
+
+def _faults(page: Page, gradio: bool) -> list[str]:
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     grave = [one for one in found if not gradio or one["impact"] in ("serious", "critical")]
     return [f"{one['id']} ({one['impact']}): {one['nodes'][0]['target']}" for one in grave]
