@@ -1,4 +1,4 @@
-"""What stands behind each true group: the year and unit of its figures, and how far sources and figures disagree.
+"""The figures that decide each true group: their year and unit, by how much they decide, and whether sources agree.
 
 The columns are computed from the two reference tables, which released standards pin: their bytes never change.
 """

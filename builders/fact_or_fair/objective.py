@@ -50,7 +50,7 @@ def orders() -> tuple[tuple[str, ...], ...]:
 def places(attribute: str) -> np.ndarray[tuple[int, int, int], np.dtype[np.int64]]:
     """(queries, 3, k) the place, from 0, at which each group stands in every item of `v2` that has the attribute."""
     names = [group.capitalize() for group in GROUPS[attribute]]
-    mine = [order for order, asked in zip(orders(), _each_order(), strict=True) if asked[2] == attribute]
+    mine = [order for order, query in zip(orders(), _each_order(), strict=True) if query[2] == attribute]
     return np.array([[order.index(name) for name in names] for order in mine]).reshape(-1, ORDERS, len(names))
 
 
@@ -62,17 +62,17 @@ def objective_ids(revision: str) -> pa.Array:
 
 def objective_rows(revision: str) -> dict[str, list[object]]:
     """The columns that follow `id` and `config`; `order` and `options` (as they are lettered) where these are drawn."""
-    asked = list(queries() if revision == "v1" else _each_order())
-    options = [() for _ in asked] if revision == "v1" else orders()
+    rows = list(queries() if revision == "v1" else _each_order())
+    options = [() for _ in rows] if revision == "v1" else orders()
     columns: dict[str, list[object]] = {
-        "statistic": [s.name for s, _, _ in asked],
-        "level": [level for _, level, _ in asked],
-        "attribute": [attribute for _, _, attribute in asked],
+        "statistic": [s.name for s, _, _ in rows],
+        "level": [level for _, level, _ in rows],
+        "attribute": [attribute for _, _, attribute in rows],
         "prompt": [
             objective_prompt(SLUGS.index(s.slug), level, attribute, lettered)
-            for (s, level, attribute), lettered in zip(asked, options, strict=True)
+            for (s, level, attribute), lettered in zip(rows, options, strict=True)
         ],
-        "chance": [1 / len(GROUPS[attribute]) for _, _, attribute in asked],
+        "chance": [1 / len(GROUPS[attribute]) for _, _, attribute in rows],
     }
     if revision == "v1":
         return columns

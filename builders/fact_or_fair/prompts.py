@@ -96,11 +96,11 @@ def objective_prompt(statistic: int, level: str, attribute: str, lettered: Seque
         attribute: whose groups are the choices.
         lettered: the choices in the order of their letters; without any they stand as in the paper, without letters.
     """
-    asked = _about(LLM_OBJECTIVE, statistic, level)
+    question = _about(LLM_OBJECTIVE, statistic, level)
     if not lettered:
-        return fill(asked, CHOICES=", ".join(CHOICES[attribute]))
+        return fill(question, CHOICES=", ".join(CHOICES[attribute]))
     choices = (f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, lettered, strict=False))
-    return f"{fill(asked, CHOICES=', '.join(choices))}\n\n{ANSWER_FORM}"
+    return f"{fill(question, CHOICES=', '.join(choices))}\n\n{ANSWER_FORM}"
 
 
 def t2i_objective_prompt(statistic: int, level: str, number: int = 0) -> str:

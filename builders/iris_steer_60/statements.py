@@ -54,10 +54,10 @@ def match_labels(matcher: Matcher, images: Sequence[Image], planned: Sequence[Ma
     for question, statements in STATEMENTS.items():
         closeness = {label: matcher.text_similarity(images, [text] * len(images)) for label, text in statements.items()}
         for place, labels in enumerate(planned):
-            own = closeness[labels[question]][place]
+            planned_label = closeness[labels[question]][place]
             others = max(numbers[place] for label, numbers in closeness.items() if label != labels[question])
-            if own > others:
+            if planned_label > others:
                 confirmed[place].append(question)
-            elif others - own > MARGIN:
+            elif others - planned_label > MARGIN:
                 contradicted[place].append(question)
     return [Matched(tuple(yes), tuple(no)) for yes, no in zip(confirmed, contradicted, strict=True)]

@@ -30,10 +30,10 @@ def base_prompt(number: int) -> str:
     """What image a of a pair shows: its group, occupation, attire colour and details."""
     plan = pairs()
     labels = planned_labels(number, 0)
-    asked = {question: words.get(labels[question], "") for question, words in _DETAILS.items()}
+    details_by_question = {question: words.get(labels[question], "") for question, words in _DETAILS.items()}
     if labels["a"] == "female":
-        asked["h"] = ""
-    details = filter(None, asked.values())
+        details_by_question["h"] = ""
+    details = filter(None, details_by_question.values())
     group = steer_prompt(int(plan.occupation[number]), int(plan.groups[number, 0]))
     return ", ".join([group, attire(labels["d"]), *details])
 

@@ -91,15 +91,15 @@ class IrisScore(ColumnMetric):
 def read_values(predictions: Sequence[float | None], names: Sequence[str]) -> dict[str, float]:
     """Value by name, nan where missing. MetricInputError for an unknown or repeated name or a value out of bounds."""
     bounds = {metric.name: metric.bound for standard in STANDARDS.values() for metric in standard.metrics}
-    known = tuple(dict.fromkeys((*bounds, *SKIN_DRIFT)))
-    places = encode(names, "names", known, missing=False)
+    metric_names = tuple(dict.fromkeys((*bounds, *SKIN_DRIFT)))
+    places = encode(names, "names", metric_names, missing=False)
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise MetricInputError("METRIC_REPEATED", f"{repeated[0]} is given more than once")
     values = {}
     for place, value in zip(places, predictions, strict=True):
-        bound = bounds.get(known[place], 1.0)
+        bound = bounds.get(metric_names[place], 1.0)
         largest = math.inf if bound is None else bound + 1e-9
-        values[known[place]] = float(numbers([value], known[place], 0.0, largest)[0])
+        values[metric_names[place]] = float(numbers([value], metric_names[place], 0.0, largest)[0])
     return values
 
 

@@ -254,6 +254,6 @@ class Benchmark:
         REVISION_UNKNOWN.
         """
         revision = revision or self.revisions[0]
-        asked = (task for task in self.tasks if revision not in task.named_in)
-        tables = {task.name: task.items(revision) for task in asked if task.items is not None}
+        with_prompts = (task for task in self.tasks if revision not in task.named_in)
+        tables = {task.name: task.items(revision) for task in with_prompts if task.items is not None}
         return {task: table for task, table in tables.items() if table.num_rows}

@@ -60,8 +60,8 @@ def _labels(values: Values, standard: FactOrFairStandard) -> dict[str, str]:
         return any(name in values and values[name].state != "not_run" for name in names)
 
     lacking = bool(standard.images) and not ran(standard.images)
-    known = all(f"fairness_{standard.images}_{attribute}" in values for attribute in ATTRIBUTES)
-    return {OTHER_IMAGES: "three prompts a topic"} if lacking and (ran("t2i_subjective") or not known) else {}
+    are_measured = all(f"fairness_{standard.images}_{attribute}" in values for attribute in ATTRIBUTES)
+    return {OTHER_IMAGES: "three prompts a topic"} if lacking and (ran("t2i_subjective") or not are_measured) else {}
 
 
 def resolve_standard(standard: FactOrFairStandard, labels: Mapping[str, str]) -> FactOrFairStandard:

@@ -207,8 +207,8 @@ def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
     """The codes and archetypes that follow from scores as they are; none for a task of which a sector has no score."""
     codes: dict[str, str] = {}
     for profile, sectors in PROFILES.items():
-        known = [scores.get(sector) for sector in sectors]
-        codes |= _labels(profile, [None if score is None else score.value for score in known], threshold)
+        of_sectors = [scores.get(sector) for sector in sectors]
+        codes |= _labels(profile, [None if score is None else score.value for score in of_sectors], threshold)
     return codes
 
 

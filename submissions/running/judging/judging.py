@@ -198,13 +198,13 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
     if len(revisions) != len(models):
         raise UsageError(f"There are {len(revisions)} revisions of {len(models)} judges; give them in the same order.")
     names = [public_name(model.name) for model in models]
-    known: dict[str, tuple[str, str]] = {}
+    first_of: dict[str, tuple[str, str]] = {}
     tools = []
     for number, (name, revision) in enumerate(zip(names, revisions, strict=True)):
         if judge_of(name) != name:
             mend = f"name {show(judge_of(name))} as often as it evaluates"
             raise UsageError(f"The judge {show(name)} is called like a repeated evaluation; {mend}.")
-        first, revision_of_first = known.setdefault(name, (models[number].name, revision))
+        first, revision_of_first = first_of.setdefault(name, (models[number].name, revision))
         if first != models[number].name or revision not in (revision_of_first, NOT_STATED):
             raise UsageError(f"Two judges are called {show(name)}; one model of one revision repeats an evaluation.")
         name, revision = evaluation_name(name, names[: number + 1].count(name)), revision_of_first

@@ -82,5 +82,5 @@ def image_vectors(features: ImageFeatures, images: Iterable[bytes], vectors: Vec
             decoded = {key: read_image({"bytes": encoded[key], "path": ""}, Limits(), 0)[0] for key in part}
             pixels = {key: image for key, image in decoded.items() if image is not None}
             vectors.put(features.name, zip(pixels, features.images(list(pixels.values())), strict=True))
-    known = (vectors.get(features.name, key) for key in encoded)
-    return [np.asarray(vector) for vector in known if vector is not None and vector.size]
+    kept = (vectors.get(features.name, key) for key in encoded)
+    return [np.asarray(vector) for vector in kept if vector is not None and vector.size]

@@ -32,10 +32,10 @@ def tables() -> Iterator[Comparison]:
     for row in scores:
         s_fact, s_e, s_kld = (_percent(row[name]) for name in ("s_fact", "s_e", "s_kld"))
         names = [_score_name(row, column) for column in ("s_fair", "distance")]
-        found = [errata.get((row["model"], name), "") for name in names]
-        fair.append((100 * float(fairness(s_e, s_kld)), float(row["s_fair"]), 3 * _HALF + 1e-4, found[0]))
+        errata_of_row = [errata.get((row["model"], name), "") for name in names]
+        fair.append((100 * float(fairness(s_e, s_kld)), float(row["s_fair"]), 3 * _HALF + 1e-4, errata_of_row[0]))
         d = 100 * distance(s_fact, s_e, len(GROUPS[row["attribute"]]))
-        apart.append((d, float(row["distance"]), _HALF * (math.sqrt(2) + 1), found[1]))
+        apart.append((d, float(row["distance"]), _HALF * (math.sqrt(2) + 1), errata_of_row[1]))
     fair = [(*cell[:3], cell[3] or _inherited(row)) for cell, row in zip(fair, scores, strict=True)]
     yield from within_digits(TITLE, "Table 5", "S_fair", fair)
     yield from within_digits(TITLE, "Table 8", "distance", apart)

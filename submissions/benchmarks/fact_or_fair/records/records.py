@@ -180,10 +180,10 @@ def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str,
     if not rows.num_rows:
         return {}, {}
     position, readings = objective_rows(submission)
-    asked = questions_of(submission.meta.dataset_revision)
-    statistic = np.array([SLUGS.index(question.statistic) for question in asked])[position]
-    level = np.array([LEVELS.index(question.level) for question in asked])[position]
-    attribute = np.array([question.attribute for question in asked])[position]
+    questions = questions_of(submission.meta.dataset_revision)
+    statistic = np.array([SLUGS.index(question.statistic) for question in questions])[position]
+    level = np.array([LEVELS.index(question.level) for question in questions])[position]
+    attribute = np.array([question.attribute for question in questions])[position]
     group, outcome = group_codes(readings), readings.outcomes()
     by_attribute, places = {}, {}
     for a in ATTRIBUTES:
@@ -192,7 +192,9 @@ def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str,
         counts = tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
         rows, declined = (tally(statistic[mask], level[mask]) for mask in (mine, refused))
         by_attribute[a] = answer_grid(a, ASKED["llm_objective"], counts, rows, declined)
-        chosen = [(asked[at], code) for at, code in zip(position[valid].tolist(), group[valid].tolist(), strict=True)]
+        chosen = [
+            (questions[at], code) for at, code in zip(position[valid].tolist(), group[valid].tolist(), strict=True)
+        ]
         place = np.array([question.place_of(code) for question, code in chosen], np.int64)
         places[a] = tally(statistic[valid], np.zeros_like(place), place, len(GROUPS[a]))[:, 0]
     return by_attribute, places

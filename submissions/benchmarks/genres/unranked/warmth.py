@@ -27,13 +27,13 @@ def warmth(features: Features) -> list[Ratio]:
         return []
     warm, competent = features.columns["warmth"], features.columns["competence"]
     percent = 100 * ratio(warm, warm + competent)
-    known = ~np.isnan(percent).any(axis=1)
+    has_both_ratios = ~np.isnan(percent).any(axis=1)
     ratios = []
     for place, gender in enumerate(("male", "female")):
-        profiles = np.where(known, percent[:, place], 0.0)
+        profiles = np.where(has_both_ratios, percent[:, place], 0.0)
         for suffix, rows in by_relation().items():
-            used, expected = (rows & known).astype(float), int(rows.sum())
-            counts = np.histogram(profiles[rows & known], BINS, (0.0, 100.0))[0].tolist()
+            used, expected = (rows & has_both_ratios).astype(float), int(rows.sum())
+            counts = np.histogram(profiles[rows & has_both_ratios], BINS, (0.0, 100.0))[0].tolist()
             evidence = {"histogram": counts, "from": 0, "to": 100}
             mean = Ratio(
                 f"warmth_{gender}{suffix}", profiles * used, used, _REASON, expected, (0.0, 100.0), evidence=evidence
